@@ -1,0 +1,17 @@
+"""Errors that a user can mend."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(ValueError):
+    """A user's mistake: one sentence that names the thing and the remedy. The command line exits with 2."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for a near miss, else the list of what is known."""
+    names = list(known)
+    near = difflib.get_close_matches(word, names, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"
