@@ -1,0 +1,1 @@
+"""Reading plain English: sentences, concepts, negation, embeddings, codes. Knows nothing of patients or of lm-eval."""
