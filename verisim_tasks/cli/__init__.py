@@ -1,0 +1,1 @@
+"""The ``verisim`` command: one module a subcommand."""
