@@ -1,0 +1,1 @@
+"""Pure scores: transcripts and cases in, numbers out."""
