@@ -1,0 +1,1 @@
+"""Leaderboard entries: results in, one strict JSON record out."""

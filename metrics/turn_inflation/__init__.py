@@ -1,0 +1,1 @@
+"""A metric for ``evaluate.load``; see its README."""
