@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from verisim_tasks.errors import UserError
+from verisim_tasks.language.vector_store import VectorStore, cache_folder
 
 MODEL_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 MODEL_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
@@ -33,19 +34,22 @@ class Encoder(Protocol):
 
 
 class SentenceEncoder:
-    """all-MiniLM-L6-v2 with every text encoded once per process.
+    """all-MiniLM-L6-v2; every text is encoded once, and its vector kept on disk for later runs.
 
     Raises ``UserError`` when neither the package nor the hub has the weights.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, store: VectorStore | None = None) -> None:
         self._vectors: dict[str, Vectors] = {}
+        self._store = store or VectorStore(cache_folder(), f"{MODEL_NAME}@{MODEL_REVISION}")
 
     @functools.cached_property
     def _model(self) -> Any:
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
         folder = _packaged_model()
+        disable_progress_bar()
         try:
             if folder is not None:
                 return SentenceTransformer(str(folder), device="cpu")
@@ -58,12 +62,17 @@ class SentenceEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of shape ``(len(texts), 384)``."""
-        new = sorted({t for t in texts if t not in self._vectors}, key=lambda t: (len(t), t))
+        missing = sorted({t for t in texts if t not in self._vectors})
+        if missing:
+            self._vectors.update(self._store.load(missing))
+        new = sorted((t for t in missing if t not in self._vectors), key=lambda t: (len(t), t))
         if new:
             vectors = self._model.encode(
                 new, batch_size=64, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
             )
-            self._vectors.update(zip(new, np.asarray(vectors, dtype=np.float32), strict=True))
+            fresh = dict(zip(new, np.asarray(vectors, dtype=np.float32), strict=True))
+            self._store.save(fresh)
+            self._vectors.update(fresh)
         if not texts:
             return np.zeros((0, 384), dtype=np.float32)
         return np.stack([self._vectors[t] for t in texts])
