@@ -10,6 +10,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from verisim_tasks.errors import UserError
 from verisim_tasks.language.phrases import Hit, PhraseIndex
 
 ConceptKind = Literal[
@@ -28,6 +29,8 @@ class Concept(BaseModel):
     clinical: tuple[str, ...] = ()
     lay: tuple[str, ...] = ()
     colloquial: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    """More ways to ask about it: understood, never said by a patient."""
     vague: str | None = None
     """True but imprecise body talk that does not name the concept."""
     salient: bool = False
@@ -49,7 +52,7 @@ class Lexicon:
 
     def __init__(self, concepts: Sequence[Concept]) -> None:
         self.concepts = {c.id: c for c in concepts}
-        self.index: PhraseIndex[str] = PhraseIndex((term, c.id) for c in concepts for term in c.terms)
+        self.index: PhraseIndex[str] = PhraseIndex((term, c.id) for c in concepts for term in (*c.terms, *c.asked))
 
     @functools.lru_cache(maxsize=20_000)  # noqa: B019 - one lexicon lives as long as the process
     def mentions(self, text: str) -> tuple[Hit[str], ...]:
@@ -89,4 +92,8 @@ def default_lexicon() -> Lexicon:
     folder = files("verisim_fixtures") / "lexicon" / "concepts"
     names = sorted(f.name for f in folder.iterdir() if f.name.endswith(".yaml"))
     rows = [row for name in names for row in load_yaml("lexicon", "concepts", name) or ()]
-    return Lexicon([Concept.model_validate(row) for row in rows])
+    idioms = load_yaml("lexicon", "idioms.yaml")
+    unknown = sorted(set(idioms) - {row["id"] for row in rows})
+    if unknown:
+        raise UserError(f"idioms.yaml names concepts the lexicon does not hold: {', '.join(unknown)}; correct the ids")
+    return Lexicon([Concept.model_validate({**row, "asked": idioms.get(row["id"], ())}) for row in rows])

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from verisim_tasks.language.words import STOPWORDS, stem, words
+from verisim_tasks.language.words import STOPWORDS, singular, stem, words
 
 V = TypeVar("V")
 
 SLACK = 3
 """How many foreign words may stand between the words of one phrase."""
+
+FILLING = frozenset(
+    ["left", "right", "both", "upper", "lower", "all", "little", "bit", "bad", "really", "lot", "whole", "own", "new"]
+)
+"""Words besides function words that may stand inside any phrase."""
+
+SHORT = 4
+"""One-word phrases with a stem up to this length go by the word, not its stem: "trip" is not "tripping"."""
 
 
 class _Key(NamedTuple):
@@ -30,6 +38,8 @@ class Hit(Generic[V]):
     values: tuple[V, ...]
     positions: tuple[int, ...]
     """Word positions it covers."""
+    content: int = 0
+    """How many of them are words of content."""
 
     @property
     def weight(self) -> int:
@@ -41,7 +51,8 @@ class PhraseIndex(Generic[V]):
     """Maps phrases to values.
 
     A concept phrase is found when the stems of its content words stand close together in any order. With ``literal``
-    every word counts and the order is kept, which suits turns of speech ("how long", "go on").
+    every word counts and the order is kept, which suits turns of speech ("how long", "go on"). A short word that is a
+    phrase by itself is found in singular and plural only, because its stem runs together with other words' stems.
     Where found phrases overlap, the one with more words wins; equals all count.
     """
 
@@ -59,7 +70,10 @@ class PhraseIndex(Generic[V]):
     def _key(self, phrase: str) -> _Key:
         """A phrase with one content word among others ("out of breath") is a turn of speech as well."""
         content, every = _content_stems(phrase), tuple(stem(w) for w in words(phrase))
-        literal = self._literal or not content or (len(content) == 1 and len(every) > 1)
+        turn_of_speech = not content or (len(content) == 1 and len(every) > 1) or "down there" in phrase
+        literal = self._literal or turn_of_speech
+        if not literal and len(content) == 1 and len(content[0]) <= SHORT:
+            return _Key((_exact(words(phrase)[0]),), literal=False)
         return _Key(every if literal else content, literal)
 
     def values(self, phrase: str) -> tuple[V, ...]:
@@ -72,16 +86,37 @@ class PhraseIndex(Generic[V]):
 
     def candidates(self, text: str) -> list[Hit[V]]:
         """All phrases in the text, overlaps and all."""
-        tokens = [stem(w) for w in words(text)]
         places: dict[str, list[int]] = defaultdict(list)
-        for position, token in enumerate(tokens):
-            places[token].append(position)
+        for position, word in enumerate(words(text)):
+            places[stem(word)].append(position)
+            if len(stem(word)) <= SHORT and not self._literal:
+                places[_exact(word)].append(position)
         found: list[Hit[V]] = []
+        said = words(text)
+        solid = [not (_is_function_word(w) or w in FILLING) for w in said]
         for key in sorted({k for token in sorted(places) for k in self._by_stem.get(token, ())}):
             positions = (_in_order if key.literal else _closest)(key.stems, places)
-            if positions is not None:
-                found.append(Hit(self._phrase[key], tuple(self._values[key]), positions))
+            if positions is None:
+                continue
+            inside = {said[p] for p in range(positions[0], positions[-1]) if p not in positions}
+            one_thing = not {"or", "and", "nor"} & inside or bool({"or", "and"} & set(words(self._phrase[key])))
+            if self._literal or (one_thing and _is_tight(key, positions, places, solid)):
+                content = len(positions) if self._literal else sum(not _is_function_word(said[p]) for p in positions)
+                found.append(Hit(self._phrase[key], tuple(self._values[key]), positions, content))
         return found
+
+
+def _exact(word: str) -> str:
+    """A token that stands for the word and its plural, unlike any stem."""
+    return f"={singular(word)}"
+
+
+def _is_tight(key: _Key, positions: tuple[int, ...], places: Mapping[str, list[int]], solid: Sequence[bool]) -> bool:
+    """Few words of weight stand inside the phrase: one where its words keep their order, else none."""
+    inside = range(positions[0], positions[-1] + 1)
+    foreign = sum(solid[p] for p in inside if p not in positions)
+    ordered = all(p in places[token] for token, p in zip(key.stems, positions, strict=True))
+    return foreign <= (1 if ordered and not key.literal else 0)
 
 
 def _content_stems(phrase: str) -> tuple[str, ...]:
@@ -89,7 +124,7 @@ def _content_stems(phrase: str) -> tuple[str, ...]:
 
 
 def _is_function_word(word: str) -> bool:
-    return word in STOPWORDS or word.split("'")[0] in STOPWORDS or word.endswith("n't")
+    return word in STOPWORDS or word in ("all", "lately") or word.split("'")[0] in STOPWORDS or word.endswith("n't")
 
 
 def _index(keys: Iterable[_Key]) -> dict[str, list[_Key]]:
@@ -130,10 +165,11 @@ def _in_order(key: tuple[str, ...], places: Mapping[str, list[int]]) -> tuple[in
 
 
 def resolve_overlaps(found: Iterable[Hit[V]]) -> list[Hit[V]]:
-    """Drop hits that overlap a longer one, keep all of equal length; in order of appearance."""
+    """Drop hits that overlap a longer one, by content then by all words; keep all of equal length; in order."""
     kept: list[Hit[V]] = []
-    for hit in sorted(found, key=lambda h: (-h.weight, h.positions, h.phrase)):
-        taken = {p for other in kept if other.weight > hit.weight for p in other.positions}
+    for hit in sorted(found, key=lambda h: (-h.content, -h.weight, h.positions, h.phrase)):
+        longer = (o for o in kept if (o.content, o.weight) > (hit.content, hit.weight))
+        taken = {p for other in longer for p in other.positions}
         if not taken & set(hit.positions):
             kept.append(hit)
     return sorted(kept, key=lambda h: (h.positions, -h.weight, h.phrase))

@@ -14,7 +14,7 @@ from verisim_tasks.language.lexicon import default_lexicon, load_yaml
 from verisim_tasks.language.words import fold, words
 
 _WORD = re.compile(r"[a-z]+")
-SHORT = 5
+SHORT = 4
 """Up to this length one slip is mended, beyond it two."""
 MIN_LENGTH = 3
 

@@ -47,6 +47,18 @@ def stem(word: str) -> str:
     return str(_STEMMER.stem(_american(word.split("'")[0])))
 
 
+def singular(word: str) -> str:
+    """The word without a plural ending; British and American spellings are one."""
+    bare = _american(word.split("'")[0])
+    if bare.endswith("ies") and len(bare) > 4:
+        return bare[:-3] + "y"
+    if bare.endswith(("ches", "shes", "sses", "xes")):
+        return bare[:-2]
+    if bare.endswith("s") and len(bare) > 3 and not bare.endswith(("ss", "us", "is")):
+        return bare[:-1]
+    return bare
+
+
 def stems(text: str) -> list[str]:
     """Stems of all words, in order."""
     return [stem(w) for w in words(text)]

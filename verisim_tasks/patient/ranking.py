@@ -1,0 +1,257 @@
+"""How well each fact of a case answers one question: words, concepts, sides, items and meaning, in one linear score."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verisim_tasks.language.body import sites
+from verisim_tasks.language.lexicon import Concept, load_yaml
+from verisim_tasks.language.phrases import Hit
+from verisim_tasks.language.words import content_stems, stem, words
+from verisim_tasks.patient.questions import Clause
+from verisim_tasks.records.case import Fact
+
+if TYPE_CHECKING:
+    from verisim_tasks.patient.case_index import CaseIndex
+
+DECIMALS = 3
+"""Scores are rounded to this before they are compared."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question with what it names."""
+
+    clause: Clause
+    hits: tuple[Hit[str], ...]
+    focus: str
+    """The concept that "it" refers to."""
+    concept: Concept | None
+    """The lexicon concept the question is about, where it names one."""
+    part: str | None = None
+    """The words of one member of a list, where the clause lists several."""
+    named: tuple[Concept, ...] = ()
+    """All lexicon concepts that the question names."""
+    cued: frozenset[str] = frozenset()
+    """Facts one of whose terms is a way to ask, and stands in the question ("where did it begin")."""
+
+    @property
+    def text(self) -> str:
+        """What is compared with the facts."""
+        return self.part or self.clause.core
+
+    @property
+    def plain_text(self) -> str:
+        """The same with the plain name of what it names: "any emesis", "have you got the runs"."""
+        if self.part is not None:
+            return f"{self.concept.name}?" if self.concept else self.text
+        known = {" ".join(words(term)): c.name for c in self.named for term in (*c.terms, *c.asked)}
+        said = words(self.clause.text)
+        changed = False
+        for hit in self.hits:
+            lay = known.get(" ".join(words(hit.phrase)))
+            if lay is not None and not set(content_stems(lay)) <= {stem(said[p]) for p in hit.positions}:
+                changed = True
+                said[hit.positions[0]] = lay
+                for position in hit.positions[1:]:
+                    said[position] = ""
+        return " ".join(w for w in said if w) if changed else self.text
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One fact with its score."""
+
+    fact: Fact
+    score: float
+    """Log-odds that this fact answers the question."""
+    similarity: float
+    named: bool
+    """The question used a word for the fact or for its concept."""
+    basis: str
+    """What ties the fact to the question: the strongest of :data:`BASES`."""
+
+
+BASES = (
+    "phrase",
+    "concept",
+    "aspect",
+    "held",
+    "item",
+    "implied",
+    "topic",
+    "narrower",
+    "other",
+    "other_kind",
+    "broader",
+    "akin",
+    "term",
+)
+"""Ties in order of strength. ``held``: the fact's own words name what is asked about; ``broader``: the question names
+something more general than the fact; ``narrower``: more special, ``implied`` where the fact denies the general;
+``akin``: a relative; ``other`` and ``other_kind``: a symptom, or something else, that the fact is not about.
+A fact with none of them is tied by meaning alone (``meaning``)."""
+_TIES = ("term", "phrase", "long_phrase", "concept", "held", "broader", "narrower", "implied", "akin")
+KIN_ITEMS = {
+    "living_situation": ("marital_status", "children"),
+    "children": ("living_situation", "marital_status"),
+    "marital_status": ("living_situation", "children"),
+}
+"""Items that answer for another which the case does not hold."""
+STRICT_TOPICS = ("injury", "spread")
+"""Turns that only a fact which speaks of them can answer."""
+ELSEWHERE = 100.0
+"""Taken off the score of a fact about another part of the body: it is never the answer."""
+
+
+@functools.cache
+def weights() -> Mapping[str, float]:
+    """Feature weights and the intercept, fitted by ``scripts/fit_understanding.py``."""
+    return {str(k): float(v) for k, v in load_yaml("lexicon", "understanding.yaml")["weights"].items()}
+
+
+def rank_facts(asked: Asked, index: CaseIndex) -> list[Ranked]:
+    """All facts, best first, ties by case order."""
+    table = weights()
+    ranked = []
+    for fact, features in features_of(asked, index):
+        score = table["intercept"] + sum(table.get(name, 0.0) * value for name, value in features.items())
+        score -= ELSEWHERE * max(features[name] for name in ("elsewhere", "excluded", "barred"))
+        basis = next((name for name in BASES if features[name]), "meaning")
+        named = any(features[name] for name in ("term", "phrase", "concept", "held", "broader"))
+        ranked.append(Ranked(fact, round(score, DECIMALS), features["similarity"], named, basis))
+    order = {f.id: i for i, f in enumerate(index.case.facts)}
+    return sorted(ranked, key=lambda r: (-r.score, order[r.fact.id]))
+
+
+def features_of(asked: Asked, index: CaseIndex) -> list[tuple[Fact, dict[str, float]]]:
+    """For every fact of the case what speaks for and against it as an answer. Values lie in -1 to 1."""
+    similarity = index.similarity(asked.text, asked.plain_text)
+    best = max(similarity.values())
+    named_sites = sites(asked.text) or sites(asked.clause.text)
+    content = set(content_stems(asked.text)) | set(content_stems(asked.plain_text))
+    return [
+        (
+            fact,
+            {
+                "similarity": similarity[fact.id],
+                "nearest": float(similarity[fact.id] == best),
+                "behind": best - similarity[fact.id],
+                "overlap": _overlap(content, index.stems_of[fact.id]),
+                **_kinship(fact, asked, index),
+                **_sides(fact, asked, index),
+                **_place(fact, asked, named_sites, index),
+                **_topics(asked.clause, index.topics_of[fact.id]),
+                "excluded": float(_is_excluded(fact, asked, index)),
+            },
+        )
+        for fact in index.case.facts
+    ]
+
+
+def sides_of(clause: Clause) -> set[str]:
+    """The aspects that answer a clause: how long and since when are one question."""
+    sides: set[str] = set(clause.aspects)
+    if "location" in sides and clause.text.startswith("where"):
+        sides -= {"onset", "duration"}
+    if "radiation" in sides:
+        sides |= {"course"}
+    return sides | {"onset", "duration"} if sides & {"onset", "duration"} else sides
+
+
+def _overlap(content: set[str], own: frozenset[str]) -> float:
+    """Share of the question's content words that the fact's own words hold."""
+    return len(content & own) / len(content) if content else 0.0
+
+
+def _kinship(fact: Fact, asked: Asked, index: CaseIndex) -> dict[str, float]:
+    """How what the question names relates to the fact."""
+    own = index.concept_of[fact.id]
+    lineage = index.lexicon.ancestors(own) if own else frozenset()
+    held = index.held_by[fact.id]
+    found = dict.fromkeys(_TIES, 0.0)
+    for hit in asked.hits:
+        if f"fact:{fact.id}" in hit.values:
+            found["phrase" if hit.weight > 1 else "term"] = 1.0
+            found["long_phrase"] = max(found["long_phrase"], float(hit.weight > 2))
+    for concept in asked.named:
+        asked_lineage = index.lexicon.ancestors(concept.id)
+        if concept.id == own:
+            found["concept"] = 1.0
+        elif concept.id in held:
+            found["held"] = 1.0
+        elif concept.id in lineage:
+            found["broader"] = 1.0
+        elif own in asked_lineage:
+            found["narrower" if fact.polarity == "present" else "implied"] = 1.0
+        elif lineage & asked_lineage:
+            found["akin"] = 1.0
+    related = sum(found[n] for n in ("phrase", "concept", "held", "broader", "implied"))
+    symptom = asked.concept is not None and asked.concept.kind == "symptom"
+    found["other"] = float(symptom and related == 0)
+    found["other_kind"] = float(asked.concept is not None and not symptom and related + found["term"] == 0)
+    return found
+
+
+def _sides(fact: Fact, asked: Asked, index: CaseIndex) -> dict[str, float]:
+    """Whether the fact is about the side of the complaint that was asked about."""
+    sides = sides_of(asked.clause)
+    fits = bool(sides) and fact.aspect in sides
+    twins = [f for f in index.case.facts if f.concept == fact.concept and f.polarity == "present"]
+    rival = bool(sides) and not fits and any(f.aspect in sides for f in twins)
+    pronoun = fits and fact.concept == asked.focus and fact.polarity == "present"
+    return {
+        "cue": float(fact.id in asked.cued),
+        "aspect": float(fits),
+        "other_aspect": float(bool(sides) and not fits and fact.aspect is not None),
+        "rival": float(rival),
+        "presence": float(not sides and fact.aspect is None),
+        "focus": float(pronoun and not asked.hits),
+        "focus_named": float(pronoun and bool(asked.hits)),
+    }
+
+
+def _place(fact: Fact, asked: Asked, named: frozenset[str], index: CaseIndex) -> dict[str, float]:
+    """Item, part of the body, and whether it was said at the start."""
+    own = index.sites_of[fact.id]
+    items = set(asked.clause.items)
+    if not items & set(index.by_item):
+        items |= {kin for item in items for kin in KIN_ITEMS.get(item, ())}
+    family = fact.category == "family_medical_history"
+    side = fact.aspect in ("location", "radiation")
+    elsewhen = asked.clause.text.startswith("where") and fact.aspect in ("onset", "duration", "timing", "severity")
+    return {
+        "item": float(fact.category in items),
+        "other_item": float(bool(items) and fact.category not in items),
+        "family": float(family and "family_medical_history" not in items),
+        "here": float(bool(named & own)),
+        "elsewhere": float((bool(named and own and not named & own) and not side) or elsewhen),
+        "opening": float(fact.category == "chief_complaint"),
+    }
+
+
+def _topics(clause: Clause, own: frozenset[str]) -> dict[str, float]:
+    """Whether the fact takes the turn that the question asks for: a reason, keeping to treatment, other people."""
+    asked = clause.topics[:1]
+    return {
+        "topic": float(any(topic in own for topic in asked)),
+        "off_topic": float(any(topic not in own for topic in asked)),
+        "no_reason": float("reason" in asked and "reason" not in own),
+        "of_others": float("others" in own and "others" not in clause.topics),
+        "barred": float(any(topic in STRICT_TOPICS and topic not in own for topic in clause.topics)),
+    }
+
+
+def _is_excluded(fact: Fact, asked: Asked, index: CaseIndex) -> bool:
+    """The fact is about what the question leaves out."""
+    excluded = asked.clause.excluded
+    if not excluded:
+        return False
+    hits = index.mentions(excluded)
+    named = {v for h in hits for v in h.values}
+    own = index.concept_of[fact.id]
+    left_out = sites(excluded) & sites(fact.concept if fact.aspect else f"{fact.concept} {fact.statement}")
+    return f"fact:{fact.id}" in named or (own is not None and f"concept:{own}" in named) or bool(left_out)
