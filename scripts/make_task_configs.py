@@ -1,0 +1,73 @@
+"""Make ``task_configs/*.yaml``: one file for each task and each group of the noise variants.
+
+python scripts/make_task_configs.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from verisim_tasks.loop.store import write_atomically
+from verisim_tasks.tasks.scores import GROUP_METRICS, NOISY_GROUP_METRICS
+from verisim_tasks.tasks.variants import CLEAN, GROUPS, MIXED, VARIANTS, Variant, level_tag
+
+TARGET = Path(__file__).resolve().parent.parent / "task_configs"
+VERSION = "1.0"
+CLASS = "verisim_tasks.tasks.consultation.ConsultationTask"
+HEADER = "# Made by scripts/make_task_configs.py; do not edit by hand.\n"
+
+
+def task_text(variant: Variant) -> str:
+    lines = [f"task: {variant.task}", f"class: !function {CLASS}", f"variant: {variant.name}"]
+    if variant.noise is None:
+        lines.append(f"noise: {MIXED}")
+    else:
+        lines.append("noise: {" + ", ".join(f"{d}: {level}" for d, level in variant.noise.items()) + "}")
+        lines += [f"tag: {level_tag(level)}" for level in variant.noise.values()]
+    return HEADER + "\n".join([*lines, "metadata:", f"  version: {VERSION}"]) + "\n"
+
+
+def group_text(name: str) -> str:
+    metrics = list(GROUP_METRICS)
+    if not reaches(name, CLEAN.task):
+        metrics += NOISY_GROUP_METRICS
+    lines = [f"group: {name}", "task:", *(f"  - {member}" for member in GROUPS[name]), "aggregate_metric_list:"]
+    for metric, by_size in metrics:
+        lines += [f"  - metric: {metric}", "    aggregation: mean", f"    weight_by_size: {str(by_size).lower()}"]
+    return HEADER + "\n".join([*lines, "metadata:", f"  version: {VERSION}"]) + "\n"
+
+
+def reaches(group: str, task: str) -> bool:
+    return any(m == task or (m in GROUPS and reaches(m, task)) for m in GROUPS[group])
+
+
+def wanted() -> dict[str, str]:
+    texts = {f"{v.task}.yaml": task_text(v) for v in VARIANTS}
+    texts.update({f"{name}_group.yaml": group_text(name) for name in GROUPS})
+    return texts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="fail if a stored file differs")
+    args = parser.parse_args()
+    stale = []
+    for name, text in wanted().items():
+        path = TARGET / name
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not args.check:
+            write_atomically(path, text)
+    if args.check and stale:
+        print(
+            f"not what the script makes: {', '.join(stale)}; run python scripts/make_task_configs.py", file=sys.stderr
+        )
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""lm-evaluation-harness task files, found with ``--include_path "$(verisim path)"``."""

@@ -1,0 +1,188 @@
+"""Starting lm-eval with everything checked first: what ``verisim run`` does."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fnmatch
+import io
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from lm_eval import models as _models  # noqa: F401  (before any model registers, or lm-eval's own stay hidden)
+from lm_eval._cli.harness import HarnessCLI
+from lm_eval.api.registry import get_model, model_registry
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
+from lm_eval.utils import sanitize_model_name, setup_logging
+
+from verisim_tasks.cli.path import config_folder
+from verisim_tasks.cli.register import FOLDER, is_registered, lm_eval_task_folder
+from verisim_tasks.clinician.model import NAME as CLINICIAN
+from verisim_tasks.errors import UserError, did_you_mean
+from verisim_tasks.loop.replies import describe_error
+from verisim_tasks.loop.store import check_writable
+from verisim_tasks.settings import KEY, read_settings
+from verisim_tasks.tasks.consultation import ready_cases, ready_patient
+from verisim_tasks.tasks.variants import GROUPS, VARIANTS, level_tag
+
+PREFIX = "verisim"
+
+
+def lm_eval_parser() -> argparse.ArgumentParser:
+    """lm-eval's own command-line parser."""
+    parser: argparse.ArgumentParser = HarnessCLI()._parser
+    return parser
+
+
+def launch(argv: list[str]) -> int:
+    """Run ``lm_eval run`` with these arguments, the suite's tasks added.
+
+    Raises:
+        UserError: for whatever can be known to fail before the model is loaded.
+    """
+    args = lm_eval_parser().parse_args(["run", *argv])
+    _add_ours(args)
+    config = effective_config(args)
+    check(config)
+    args.metadata = with_run_dir(config, _given(args, "metadata"))
+    setup_logging()
+    with user_errors():
+        args.func(args)
+    return 0
+
+
+def _given(args: argparse.Namespace, key: str) -> Any:
+    """A value from the command line, else from the file given as ``--config``."""
+    if getattr(args, key, None):
+        return getattr(args, key)
+    if getattr(args, "config", None):
+        with contextlib.suppress(OSError, yaml.YAMLError, AttributeError):
+            return yaml.safe_load(Path(args.config).read_text(encoding="utf-8")).get(key)
+    return None
+
+
+def _add_ours(args: argparse.Namespace) -> None:
+    """Put the suite's task folder beside the user's, and give the clinician a name for its results folder."""
+    theirs = _given(args, "include_path")
+    folders = [theirs] if isinstance(theirs, str) else list(theirs or [])
+    if not is_registered(config_folder(), lm_eval_task_folder() / FOLDER):
+        folders.append(str(config_folder()))
+    args.include_path = folders or None
+    model_args = _given(args, "model_args")
+    if _given(args, "model") == CLINICIAN and (model_args is None or isinstance(model_args, dict)):
+        args.model_args = {"model": CLINICIAN, **(model_args or {})}
+
+
+def effective_config(args: argparse.Namespace) -> EvaluatorConfig:
+    """The run's configuration as lm-eval will see it; raises ``UserError`` where lm-eval refuses it."""
+    logging.disable(logging.WARNING)  # lm-eval says its warnings again when it runs
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return EvaluatorConfig.from_cli(args)
+    except (ValueError, TypeError, OSError) as error:
+        raise UserError(f"lm_eval refuses these arguments: {describe_error(error)}; see verisim run --help") from None
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def check(config: EvaluatorConfig) -> None:
+    """Everything that can be known before the model is loaded."""
+    check_tasks(config.tasks)
+    check_model(config.model)
+    check_weights(config.model_args)
+    if config.limit is not None and config.limit <= 0:
+        raise UserError(f"--limit {config.limit:g} leaves no case; give at least 1, or leave it out")
+    if config.output_path:
+        check_writable(output_folder(config.output_path), "--output_path")
+    if config.use_cache:
+        check_writable(Path(config.use_cache).absolute().parent, "the folder of --use_cache")
+    settings = read_settings(config.metadata)
+    if settings.run_dir:
+        check_writable(Path(settings.run_dir), "run_dir in metadata.verisim")
+    ready_cases(settings.cases)
+    ready_patient(settings.patient)
+
+
+def check_tasks(tasks: str | list[str]) -> None:
+    """Raise ``UserError`` for a missing task list, and for a task of ours that does not exist."""
+    names = [t.strip() for t in (tasks.split(",") if isinstance(tasks, str) else tasks) if t.strip()]
+    if not names:
+        raise UserError("no task given; try --tasks verisim_core")
+    known = [*(v.task for v in VARIANTS), *GROUPS, *(level_tag(level) for level in range(1, 5))]
+    known += sorted(p.stem for p in config_folder().glob("*.yaml") if not p.stem.endswith("_group"))
+    for name in names:
+        if name.startswith(PREFIX) and not name.endswith(".yaml") and not fnmatch.filter(known, name):
+            raise UserError(f"unknown task {name!r}{did_you_mean(name, dict.fromkeys(known))}")
+
+
+def check_model(name: str) -> None:
+    """Raise ``UserError`` for a model type that lm-eval does not know, cannot import, or that cannot generate."""
+    if name not in model_registry:
+        raise UserError(f"unknown model type {name!r}{did_you_mean(name, sorted(model_registry.keys()))}")
+    try:
+        kind = get_model(name)
+    except ImportError as error:
+        raise UserError(
+            f"model type {name!r} needs the package {error.name or 'named here'}: {describe_error(error)}; install it"
+        ) from error
+    if getattr(getattr(kind, "generate_until", None), "__isabstractmethod__", False):
+        raise UserError(f"model type {name!r} cannot generate text, and a doctor has to; choose another, such as hf")
+
+
+def check_weights(model_args: dict[str, Any]) -> None:
+    """Raise ``UserError`` when ``pretrained`` is written as a path and nothing is there."""
+    pretrained = model_args.get("pretrained")
+    if isinstance(pretrained, str) and pretrained.startswith(("/", "./", "../", "~")):
+        path = Path(pretrained).expanduser()
+        if not path.exists():
+            raise UserError(f"no model at {pretrained}; check pretrained in --model_args")
+
+
+def output_folder(output_path: str) -> Path:
+    """The folder lm-eval puts results under: ``--output_path``, or the folder of the file it names."""
+    path = Path(output_path)
+    return path.parent if path.suffix == ".json" else path
+
+
+def results_folder(config: EvaluatorConfig) -> Path | None:
+    """Where lm-eval will put this run's results, as far as it can be known beforehand."""
+    if not config.output_path:
+        return None
+    folder = output_folder(config.output_path)
+    name = GeneralConfigTracker._get_model_name(config.model_args)
+    return folder if Path(config.output_path).suffix == ".json" or not name else folder / sanitize_model_name(name)
+
+
+def with_run_dir(config: EvaluatorConfig, metadata: dict[str, Any] | None) -> dict[str, Any]:
+    """The user's metadata with ``run_dir`` set beside the results, unless it is set already."""
+    given = dict(metadata or {})
+    ours = dict(given.get(KEY) or {})
+    folder = results_folder(config)
+    if ours.get("run_dir") is None and folder is not None:
+        ours["run_dir"] = str(folder)
+    return {**given, KEY: ours}
+
+
+@contextlib.contextmanager
+def user_errors() -> Iterator[None]:
+    """What a user can mend becomes one sentence; with ``LMEVAL_LOG_LEVEL=DEBUG`` the traceback stays."""
+    try:
+        yield
+    except UserError:
+        raise
+    except (ImportError, OSError) as error:
+        if os.environ.get("LMEVAL_LOG_LEVEL", "").upper() == "DEBUG":
+            raise
+        raise UserError(
+            f"lm_eval stopped: {describe_error(error)}; check model and model_args "
+            "(LMEVAL_LOG_LEVEL=DEBUG shows the traceback)"
+        ) from error
+    except ValueError as error:
+        if "Tasks not found" not in str(error) and "Duplicate task" not in str(error):
+            raise
+        raise UserError(f"{error}; see 'lm_eval ls tasks' for what there is") from error
