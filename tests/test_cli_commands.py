@@ -1,0 +1,92 @@
+"""The small commands as a person and a pipe use them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verisim_tasks.cli.main import main
+
+
+def test_ask_answers_one_question(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "endo-002", "Do you have any allergies?"]) == 0
+    assert "allergic" in capsys.readouterr().out
+
+
+def test_ask_as_json_names_what_was_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "endo-002", "Are you very thirsty?", "--json", "--noise", "memory_recall=1"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["told"] == ["f08"]
+    assert answer["withheld"] == []
+    assert {e["dimension"] for e in answer["noise_events"]} <= {"memory_recall"}
+
+
+@pytest.mark.slow
+def test_ask_reads_questions_from_a_pipe(tmp_path: Path) -> None:
+    questions = "When did it start?\nWhen did it start?\n"
+    command = [sys.executable, "-m", "verisim_tasks.cli.main", "ask", "endo-002", "-", "--json"]
+    told = subprocess.run(command, input=questions, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    first, second = (json.loads(line) for line in told.splitlines())
+    assert first["told"] == second["told"]
+    assert first["text"] != second["text"]
+    fresh = subprocess.run([*command, "--fresh"], input=questions, capture_output=True, text=True, check=True).stdout
+    one, two = fresh.splitlines()
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["ask", "card-01", "hi"], "did you mean"),
+        (["ask", "card-001", "hi", "--noise", "memory=3"], "unknown noise dimension"),
+        (["ask", "card-001", "hi", "--noise", "memory_recall=5"], "levels are whole numbers from 0 to 4"),
+        (["ask", "/nowhere/case.yaml", "hi"], "cannot be read"),
+        (["cases", "validate", "/nowhere"], "does not exist"),
+        (["match", "/nowhere.jsonl"], "nowhere.jsonl"),
+        (["entry", "/nowhere"], "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(
+    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert named in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_the_bank_is_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cases", "validate"]) == 0
+    assert " 0 errors" in capsys.readouterr().out
+
+
+def test_bad_case_files_are_named_with_field_and_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.yaml").write_text("")
+    (tmp_path / "broken.yaml").write_text("a: [1\n")
+    (tmp_path / "odd.yaml").write_text("id: x\nflavour: sweet\n")
+    assert main(["cases", "validate", str(tmp_path)]) == 2
+    out = capsys.readouterr().out
+    assert "empty.yaml: file: holds no case" in out
+    assert "broken.yaml" in out
+    assert "odd.yaml" in out
+    assert "3 cases, 3 errors" in out
+
+
+def test_the_list_does_not_name_the_diagnosis(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cases", "list"]) == 0
+    out = capsys.readouterr().out
+    assert "rheu-001" in out
+    assert "gout" not in out
+
+
+def test_chat_holds_a_conversation(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    said = iter(["When did it start?", "/facts", "Final Diagnosis: gout"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(said))
+    assert main(["chat", "rheu-001", "--show-facts", "--noise", "memory_recall=1"]) == 0
+    out = capsys.readouterr().out
+    assert "told f02" in out
+    assert "Right: the case is acute gout" in out
