@@ -1,6 +1,6 @@
 """Fits the weights of question understanding on labelled doctor questions; prints accuracy on cases held out.
 
-python scripts/fit_understanding.py tests/data/doctor_questions.jsonl [--write]
+python scripts/fit_understanding.py tests/data/doctor_questions.jsonl tests/data/doctor_questions_more.jsonl [--write]
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TARGET = Path(__file__).parent.parent / "fixtures" / "lexicon" / "understanding.
 def examples(path: Path) -> list[dict[str, Any]]:
     """One row a question with one clause: its case, the feature table of all facts, and which facts are right."""
     patient = ScriptedPatient()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         clauses = read_message(row["question"]).clauses

@@ -1,4 +1,4 @@
-"""The full grid, sentence by sentence: every stretch of speech is a told fact, a recorded noise event, or a lexicon phrase."""
+"""The full grid, sentence by sentence: every stretch is a told fact, a recorded noise event, or a lexicon phrase."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Runs the labelled doctor questions through the scripted patient; shared by the test and by a look at failures."""
+"""Runs labelled doctor questions through the scripted patient; shared by the test and by a look at failures."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,14 @@ from verisim_tasks.patient.scripted import ScriptedPatient
 from verisim_tasks.records.noise import NoiseProfile
 
 QUESTIONS = Path(__file__).parent / "data" / "doctor_questions.jsonl"
+MORE_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_more.jsonl"
+BLIND_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_blind.jsonl"
 
 
 @dataclass(frozen=True)
 class Answered:
+    """One labelled question with what the patient answered."""
+
     row: dict[str, Any]
     text: str
     told: list[str]
@@ -37,7 +42,19 @@ class Answered:
         return all(set(part) & set(self.told) for part in self.row["expect"])
 
 
+@dataclass(frozen=True)
+class Shares:
+    """How well a set of questions was understood."""
+
+    right: float
+    """Share of the questions about something recorded whose first fact is right."""
+    wrong: float
+    """Share of the questions about something absent that were answered with a fact."""
+    all_parts: float
+
+
 def answers(path: Path = QUESTIONS) -> Iterator[Answered]:
+    """Each question asked at the start of a consultation without noise."""
     patient = ScriptedPatient()
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -46,19 +63,33 @@ def answers(path: Path = QUESTIONS) -> Iterator[Answered]:
         yield Answered(row, turn.text, [d.fact_id for d in turn.disclosed])
 
 
-if __name__ == "__main__":
+def shares(answered: Sequence[Answered]) -> Shares:
+    """The two figures that are held to a threshold."""
+    present = [a for a in answered if not a.row["absent"]]
+    absent = [a for a in answered if a.row["absent"]]
+    return Shares(
+        right=sum(a.is_right for a in present) / len(present),
+        wrong=sum(not a.is_right for a in absent) / len(absent),
+        all_parts=sum(a.answers_all for a in present) / len(present),
+    )
+
+
+def main(path: Path) -> None:
+    """Prints every failure, the figures by kind and the two shares."""
+    answered = list(answers(path))
     by_kind: dict[str, list[bool]] = defaultdict(list)
-    for answer in answers():
+    for answer in answered:
         by_kind[answer.row["kind"]].append(answer.is_right)
         if not answer.is_right:
-            expected = answer.row["expect"] or "absent"
-            print(
-                f"{answer.row['case']} [{answer.row['kind']}] {answer.row['question']}\n    -> {answer.told} {answer.text}\n    expected {expected}"
-            )
+            row = answer.row
+            print(f"{row['case']} [{row['kind']}] {row['question']}\n    -> {answer.told} {answer.text}")
+            print(f"    expected {row['expect'] or 'absent'}")
     for kind, rights in sorted(by_kind.items()):
         print(f"{kind:14s} {sum(rights):3d} / {len(rights)}")
-    present = [r for k, rs in by_kind.items() if not k.startswith("absent") for r in rs]
-    absent = [r for k, rs in by_kind.items() if k.startswith("absent") for r in rs]
-    print(
-        f"right fact first {sum(present) / len(present):.1%} of {len(present)}; wrong fact for an absent one {1 - sum(absent) / len(absent):.1%} of {len(absent)}"
-    )
+    found = shares(answered)
+    print(f"right fact first {found.right:.1%}; wrong fact for an absent one {found.wrong:.1%}", end="; ")
+    print(f"all parts answered {found.all_parts:.1%}; {len(answered)} questions")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else QUESTIONS)

@@ -15,7 +15,8 @@ _FIGURES = re.compile(
     r"|\b(?:came?|coming|comes|go|goes|going|went|get|gets|got|look\w*|turn\w*|bring\w*|brought"
     r"|hold\w*|cut|way|keep\w*|think\w*|call\w*|date\w*|while|years|months|weeks|days|time) back\b"
     r"|\b(?:at|on the other|second) hand\b|\bby (?:mouth|heart)\b"
-    r"|\bheading (?:to|for)\b|\bhead off\b|\beye.openers?\b|\bface (?:up|to)\b|\bcold feet\b|\bchest infections?\b|\bon the whole\b"
+    r"|\bheading (?:to|for)\b|\bhead off\b|\beye.openers?\b|\bface (?:up|to)\b|\bcold feet\b"
+    r"|\bchest infections?\b|\bon the whole\b"
 )
 """Figures of speech that name no part of the body."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from verisim_tasks.language.words import STOPWORDS, singular, stem, words
+from verisim_tasks.language.words import STOPWORDS, american, singular, stem, words
 
 V = TypeVar("V")
 
@@ -52,7 +52,7 @@ class PhraseIndex(Generic[V]):
 
     A concept phrase is found when the stems of its content words stand close together in any order. With ``literal``
     every word counts and the order is kept, which suits turns of speech ("how long", "go on"). A short word that is a
-    phrase by itself is found in singular and plural only, because its stem runs together with other words' stems.
+    phrase by itself is found as it stands and in its plural, because its stem runs together with other words' stems.
     Where found phrases overlap, the one with more words wins; equals all count.
     """
 
@@ -73,7 +73,7 @@ class PhraseIndex(Generic[V]):
         turn_of_speech = not content or (len(content) == 1 and len(every) > 1) or "down there" in phrase
         literal = self._literal or turn_of_speech
         if not literal and len(content) == 1 and len(content[0]) <= SHORT:
-            return _Key((_exact(words(phrase)[0]),), literal=False)
+            return _Key((f"={american(words(phrase)[0])}",), literal=False)
         return _Key(every if literal else content, literal)
 
     def values(self, phrase: str) -> tuple[V, ...]:
@@ -90,7 +90,8 @@ class PhraseIndex(Generic[V]):
         for position, word in enumerate(words(text)):
             places[stem(word)].append(position)
             if len(stem(word)) <= SHORT and not self._literal:
-                places[_exact(word)].append(position)
+                for form in {american(word), singular(word)}:
+                    places[f"={form}"].append(position)
         found: list[Hit[V]] = []
         said = words(text)
         solid = [not (_is_function_word(w) or w in FILLING) for w in said]
@@ -104,11 +105,6 @@ class PhraseIndex(Generic[V]):
                 content = len(positions) if self._literal else sum(not _is_function_word(said[p]) for p in positions)
                 found.append(Hit(self._phrase[key], tuple(self._values[key]), positions, content))
         return found
-
-
-def _exact(word: str) -> str:
-    """A token that stands for the word and its plural, unlike any stem."""
-    return f"={singular(word)}"
 
 
 def _is_tight(key: _Key, positions: tuple[int, ...], places: Mapping[str, list[int]], solid: Sequence[bool]) -> bool:

@@ -13,7 +13,7 @@ from spellchecker import SpellChecker
 from verisim_tasks.language.lexicon import default_lexicon, load_yaml
 from verisim_tasks.language.words import fold, words
 
-_WORD = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 SHORT = 4
 """Up to this length one slip is mended, beyond it two."""
 MIN_LENGTH = 3

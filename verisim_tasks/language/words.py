@@ -44,12 +44,12 @@ def stem(word: str) -> str:
     """Snowball stem; British and American spellings share one."""
     if word in _UNSTEMMED:
         return _UNSTEMMED[word]
-    return str(_STEMMER.stem(_american(word.split("'")[0])))
+    return str(_STEMMER.stem(american(word)))
 
 
 def singular(word: str) -> str:
     """The word without a plural ending; British and American spellings are one."""
-    bare = _american(word.split("'")[0])
+    bare = american(word)
     if bare.endswith("ies") and len(bare) > 4:
         return bare[:-3] + "y"
     if bare.endswith(("ches", "shes", "sses", "xes")):
@@ -98,7 +98,9 @@ _SPELLINGS = (
 )
 
 
-def _american(word: str) -> str:
+def american(word: str) -> str:
+    """The word in American spelling, without a contraction's ending."""
+    word = word.split("'")[0]
     for pattern, replacement in _SPELLINGS:
         word = pattern.sub(replacement, word)
     return word

@@ -42,6 +42,9 @@ def select(plan: Plan, scene: Scene) -> Plan:
             aside = aside or ("unsure_symptom" if now else "cannot_recall")
         else:
             lines.append(line)
+    if plan.spoken and all(line.mode == "hold" for line in lines) and plan.spoken[0].target.specificity == "open":
+        # whoever is asked to tell in their own words can tell something
+        return _first_of_many(plan, scene) if scene.rate(NAME, "first_of_many") else plan
     changed = plan.with_lines(lines, *events)
     if aside and changed.instead is None:
         changed = replace(changed, instead=Aside(aside, NAME))
@@ -75,7 +78,7 @@ def needs_cue(line: Line, scene: Scene) -> bool:
 def is_spared(line: Line, scene: Scene) -> bool:
     """Acute, salient or constant things are not forgotten.
 
-    Where the doctor names a known thing, the rule looks at that alone, so that what is there and what is not fare alike.
+    Where the doctor names a known thing the rule looks at that alone, so that presence and absence fare alike.
     """
     concept = scene.asked_concept(line)
     aspect = line.fact.aspect if line.fact else None

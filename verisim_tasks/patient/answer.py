@@ -81,7 +81,8 @@ def _lines(clause: int, target: Target, scene: Scene, so_far: list[Line]) -> lis
 def _chosen(facts: list[Fact], target: Target, scene: Scene) -> list[Fact]:
     """Which of the facts that fit are told: the best one, a whole list, or the next of an open answer."""
     if target.specificity == "category":
-        return facts[:MAX_LISTED]
+        listed = {f.id for f in facts[:MAX_LISTED]}
+        return [f for f in scene.setting.case.facts if f.id in listed]
     if target.specificity == "open":
         told = set(scene.history.told)
         return ([f for f in facts if f.id not in told] or facts)[:OPEN_FACTS]

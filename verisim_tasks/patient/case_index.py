@@ -18,8 +18,10 @@ from verisim_tasks.records.case import Case, Fact
 UNSPOKEN_CONCEPTS = ("age", "gender", "race", "occupation", "insurance", "arrival_transport")
 """Items that are asked for as such ("how old are you?"), never by a clinical concept."""
 
-LONG_STATEMENT = 14
-"""Words up to which a clinical statement is compared by itself beside the lay one."""
+LISTED_ITEMS = ("allergies", "medication", "medical_device", "tobacco", "alcohol", "illicit_drug", "arrival_transport")
+"""Items whose facts mention symptoms only in passing."""
+CIRCUMSTANCES = ("aggravating", "relieving", "context")
+"""Sides of a complaint whose facts mention other symptoms only as circumstances."""
 
 
 @dataclass
@@ -50,7 +52,8 @@ class CaseIndex:
     def mentions(self, text: str) -> list[Hit[str]]:
         """What the text names: ``fact:<id>`` by the case's words, ``concept:<id>`` by the lexicon's."""
         concepts = [
-            Hit(h.phrase, tuple(f"concept:{v}" for v in h.values), h.positions, h.content) for h in self.lexicon.mentions(text)
+            Hit(h.phrase, tuple(f"concept:{v}" for v in h.values), h.positions, h.content)
+            for h in self.lexicon.mentions(text)
         ]
         return resolve_overlaps([*concepts, *self.terms.candidates(text)])
 
@@ -97,12 +100,18 @@ def index_case(case: Case, lexicon: Lexicon, encoder: Encoder) -> CaseIndex:
         known = lexicon.concepts.get(concept_of[fact.id] or "")
         placed = (plain(fact.lay), fact.statement, fact.concept, known.name if known else "")
         index.sites_of[fact.id] = sites(" ".join(placed))
-        index.held_by[fact.id] = frozenset(
-            c for text in told for hit in resolve_overlaps(lexicon.mentions(text)) for c in hit.values
-        )
+        named = {c for text in told for hit in resolve_overlaps(lexicon.mentions(text)) for c in hit.values}
+        index.held_by[fact.id] = frozenset(c for c in named if _tells_of(fact, lexicon.concepts[c]))
         spreads = {"spread"} if fact.aspect in ("location", "radiation", "course") else set()
         index.topics_of[fact.id] = _topics(" . ".join(told).lower()) | spreads
     return index
+
+
+def _tells_of(fact: Fact, concept: Concept) -> bool:
+    """The fact tells whether this is so, and does not only mention it: a rash from penicillin, pain on coughing."""
+    if concept.kind != "symptom":
+        return True
+    return fact.category not in LISTED_ITEMS and fact.aspect not in CIRCUMSTANCES
 
 
 def _concept_id(fact: Fact, lexicon: Lexicon) -> str | None:

@@ -111,7 +111,8 @@ def _resolve_clause(clause: Clause, index: CaseIndex, focus: str | None) -> list
 def _coordinated(asked: Asked, index: CaseIndex) -> list[Target]:
     """A list of things: one fact that speaks of several ("bumps or spots"), or each on its own ("fever or a cough")."""
     whole = _one_target(asked, index, listed=True)
-    parts = [_part(hit, asked, index) for hit in asked.hits]
+    special = [h for h in asked.hits if _is_specific(h, index)]
+    parts = [_part(hit, asked, index) for hit in special or asked.hits]
     best = rank_facts(asked, index)[0]
     ties = NAMED_BY if best.basis in NAMED_BY and whole.fact_ids else PARTS
     tied = [_tied_fact(part, whole, index) for part in parts]
@@ -124,10 +125,17 @@ def _coordinated(asked: Asked, index: CaseIndex) -> list[Target]:
         return [whole, *(absent_target(p) for p in left if len(left) < len(parts))]
     targets: dict[str, Target] = {}
     for part, own, is_strong in zip(parts, tied, strong, strict=True):
+        if not is_strong and any(strong) and not _is_deniable(part):
+            continue
         target = _one_target(part, index) if is_strong else absent_target(part)
         target = whole if is_strong and whole.fact_ids and own.fact.id == whole.fact_ids[0] else target
         targets.setdefault(target.key, target)
     return list(targets.values())
+
+
+def _is_deniable(part: Asked) -> bool:
+    """A member of a list that a person would deny by itself; a place or a circumstance belongs to the whole."""
+    return part.concept is not None and part.concept.kind in ("symptom", "condition", "drug", "habit")
 
 
 def _tied_fact(part: Asked, whole: Target, index: CaseIndex) -> Ranked:

@@ -73,6 +73,8 @@ class Ranked:
     """The question used a word for the fact or for its concept."""
     basis: str
     """What ties the fact to the question: the strongest of :data:`BASES`."""
+    charted: bool = True
+    """The lexicon knows what the fact is about."""
 
 
 BASES = (
@@ -101,6 +103,8 @@ KIN_ITEMS = {
     "marital_status": ("living_situation", "children"),
 }
 """Items that answer for another which the case does not hold."""
+PLACED = ("pain", "swelling", "lump")
+"""Symptoms that are told apart by their place: one in another place is another symptom, not a special case."""
 STRICT_TOPICS = ("injury", "spread")
 """Turns that only a fact which speaks of them can answer."""
 ELSEWHERE = 100.0
@@ -119,10 +123,11 @@ def rank_facts(asked: Asked, index: CaseIndex) -> list[Ranked]:
     ranked = []
     for fact, features in features_of(asked, index):
         score = table["intercept"] + sum(table.get(name, 0.0) * value for name, value in features.items())
-        score -= ELSEWHERE * max(features[name] for name in ("elsewhere", "excluded", "barred"))
+        score -= ELSEWHERE * max(features[name] for name in ("elsewhere", "excluded", "barred", "family"))
         basis = next((name for name in BASES if features[name]), "meaning")
+        charted = index.concept_of[fact.id] is not None
         named = any(features[name] for name in ("term", "phrase", "concept", "held", "broader"))
-        ranked.append(Ranked(fact, round(score, DECIMALS), features["similarity"], named, basis))
+        ranked.append(Ranked(fact, round(score, DECIMALS), features["similarity"], named, basis, charted))
     order = {f.id: i for i, f in enumerate(index.case.facts)}
     return sorted(ranked, key=lambda r: (-r.score, order[r.fact.id]))
 
@@ -185,7 +190,7 @@ def _kinship(fact: Fact, asked: Asked, index: CaseIndex) -> dict[str, float]:
             found["held"] = 1.0
         elif concept.id in lineage:
             found["broader"] = 1.0
-        elif own in asked_lineage:
+        elif own in asked_lineage and own not in PLACED:
             found["narrower" if fact.polarity == "present" else "implied"] = 1.0
         elif lineage & asked_lineage:
             found["akin"] = 1.0
@@ -221,7 +226,7 @@ def _place(fact: Fact, asked: Asked, named: frozenset[str], index: CaseIndex) ->
     if not items & set(index.by_item):
         items |= {kin for item in items for kin in KIN_ITEMS.get(item, ())}
     family = fact.category == "family_medical_history"
-    side = fact.aspect in ("location", "radiation")
+    side = fact.aspect in ("location", "radiation") and bool(sides_of(asked.clause))
     elsewhen = asked.clause.text.startswith("where") and fact.aspect in ("onset", "duration", "timing", "severity")
     return {
         "item": float(fact.category in items),

@@ -8,7 +8,7 @@ from typing import Any
 from verisim_tasks._stable import digest
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.embedding import MODEL_NAME, MODEL_REVISION, Encoder, default_encoder
-from verisim_tasks.language.lexicon import Lexicon, default_lexicon
+from verisim_tasks.language.lexicon import Lexicon, default_lexicon, load_yaml
 from verisim_tasks.noise.compose import apply_noise
 from verisim_tasks.noise.scene import Scene
 from verisim_tasks.noise.table import noise_table, phrase_table
@@ -55,6 +55,9 @@ class ScriptedPatient:
             "understanding": [dict(weights()), dict(thresholds())],
             "noise_table": digest(noise_table()),
             "phrases": digest(phrase_table()),
+            "questions": digest(
+                [load_yaml("lexicon", f"{name}.yaml") for name in ("questions", "idioms", "jargon", "body")]
+            ),
             "lexicon": digest([c.model_dump() for c in self._lexicon.concepts.values()]),
         }
 
@@ -95,7 +98,7 @@ class ScriptedPatient:
 
     def _encode_ahead(self, exchanges: Sequence[Exchange]) -> None:
         """One batch for all new texts of this step."""
-        texts = {c.text for e in exchanges for c in read_message(e.message).clauses}
+        texts = {c.core for e in exchanges for c in read_message(e.message).clauses}
         for case in {e.setting.case.id: e.setting.case for e in exchanges}.values():
             texts.update(text for _, text in self.index_of(case).documents)
         self._encoder.encode(sorted(texts))

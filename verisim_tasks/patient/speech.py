@@ -12,9 +12,15 @@ from verisim_tasks.language.words import fold
 from verisim_tasks.noise.markup import Span, blur, plain
 from verisim_tasks.noise.scene import Scene
 from verisim_tasks.patient.answer import PERSONAL_ITEMS
+from verisim_tasks.patient.grounding import SYMPTOM_ITEMS
 from verisim_tasks.patient.plan import Aside, Line, Plan
 from verisim_tasks.records.case import Case, Fact
 from verisim_tasks.records.transcript import Denial, Disclosure, Form, NoiseEvent, Segment, Turn
+
+_NOT_PLAIN = re.compile(
+    r"\b(?:used to|stopped|quit|gave up|given up|no longer|never|not|nothing|but|only|\w+n't"
+    r"|went away|cleared|grew out)\b"
+)
 
 MAX_ASIDES = 2
 """Asides kept before and after an answer."""
@@ -180,12 +186,19 @@ def _absent(line: Line, scene: Scene) -> str:
 def _confirmation(line: Line, scene: Scene, said: Sequence[Segment]) -> list[Segment]:
     """A yes before the fact, where a plain yes is true and cannot be taken for an answer to something else."""
     plain_yes = line.mode == "tell" and line.target.confirms and line.form != "vague" and not line.told_before
+    plain_yes = plain_yes and line.fact is not None and _is_plainly_so(line.fact)
     if not plain_yes or scene.level("cognitive_processing") or any(s.kind in ("fact", "denial") for s in said):
         return []
     setting = scene.setting
     if draw(setting.seed, setting.repeat, setting.case.id, "confirm", scene.turn) > 0.5:
         return []
     return [Segment(text=scene.say("plain", "confirm"), kind="social", device="confirm")]
+
+
+def _is_plainly_so(fact: Fact) -> bool:
+    """A symptom or illness that is there now, without a but: "I stopped" is no plain yes to "do you smoke?"."""
+    said = fold(fact.lay)
+    return fact.category in (*SYMPTOM_ITEMS, "medical_history") and not _NOT_PLAIN.search(said)
 
 
 def _aside(aside: Aside, plan: Plan, scene: Scene) -> Segment:

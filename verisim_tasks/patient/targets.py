@@ -16,7 +16,7 @@ Specificity = Literal["specific", "category", "open"]
 COMPLETE_ITEMS = ("allergies", "family_medical_history", "medical_device", "medication")
 """Items whose lists are complete: what is not in them is not so."""
 
-BROAD_ITEMS = {"pain", "medical_history"}
+BROAD_ITEMS = {"pain", "medical_history", "living_situation", "marital_status", "children"}
 """Items whose cue words ("any pain", "medical problems") often stand beside what is really asked about."""
 
 
@@ -54,6 +54,8 @@ def is_answer(best: Ranked, asked: Asked) -> bool:
     basis = best.basis
     if basis == "item" and asked.concept is not None and not best.named and set(asked.clause.items) <= BROAD_ITEMS:
         basis = "other"
+    if basis == "other" and best.charted:
+        basis = "other_charted"
     lift = thresholds()["lift"] * (best.similarity - thresholds()["usual"])
     if basis == "other_kind" and best.similarity >= thresholds()["sure"] and best.score > -1.0:
         return True
