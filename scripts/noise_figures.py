@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 from verisim_leaderboard.record import Curve, CurvePoint, Entry, Score
@@ -47,7 +48,7 @@ def judge(curve: Curve) -> tuple[bool, bool, bool]:
     falls = WHAT_FALLS.get(curve.dimension, "key_facts")
     first, last = value(getattr(points[0], falls)), value(getattr(points[-1], falls))
     fall = 1 - last / first if first else float("nan")
-    steady = all(b <= a + TOLERANCE for a, b in zip(per_turn, per_turn[1:], strict=False))
+    steady = all(b <= a + TOLERANCE for a, b in pairwise(per_turn))
     inflation = value(points[-1].turn_inflation)
     print(
         f"{curve.dimension}: {falls} falls {fall:.1%}; inflation at L4 {inflation:.1%}; per turn never rises: {steady}"
@@ -70,9 +71,8 @@ def main() -> int:
     head = entry.headline
     print(f"clean accuracy {text(head.clean_accuracy, 100, '%')}")
     print(f"mixed accuracy {text(head.mixed_accuracy, 100, '%')}")
-    print(
-        f"mixed drop {text(head.accuracy_drop)} points, relative {text(head.accuracy_drop_relative, 100, '%')}; published 15-25%"
-    )
+    relative = text(head.accuracy_drop_relative, 100, "%")
+    print(f"mixed drop {text(head.accuracy_drop)} points, relative {relative}; published 15-25%")
     print(f"mixed turn inflation {text(head.turn_inflation, 100, '%')}; published 34-55%")
     return 0 if steady == len(verdicts) and falls >= 5 and costs >= 4 else 1
 
