@@ -90,3 +90,33 @@ def test_chat_holds_a_conversation(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     out = capsys.readouterr().out
     assert "told f02" in out
     assert "Right: the case is acute gout" in out
+
+
+def test_text_that_is_no_unicode_is_heard_as_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "card-001", "When \udcff did it \ud800 start?"]) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_a_lone_surrogate_does_not_stop_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.jsonl").write_text('{"reference": "asthma", "prediction": "\\ud800"}\n')
+    assert main(["match", str(tmp_path / "m.jsonl")]) == 0
+    assert json.loads(capsys.readouterr().out)["match"] is False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (
+            ["--model", "verisim-clinician", "--tasks", "verisim_core", "--output_path", "/proc/x"],
+            "cannot be written to",
+        ),
+        (["--model", "verisim-clinician", "--tasks", "verisim_core", "--metadata", '{"verisim": '], "cannot read"),
+        (["--tasks", "verisim_core"], "no model given"),
+    ],
+)
+def test_run_refuses_before_anything_happens(
+    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *arguments]) == 2
+    assert named in capsys.readouterr().err

@@ -67,5 +67,10 @@ def answer_record(question: str, answer: Any) -> dict[str, Any]:
 
 def _questions(question: str) -> Iterable[str]:
     if question != "-":
-        return [question]
-    return (line.rstrip("\r\n") for line in sys.stdin)
+        return [_readable(question)]
+    return (_readable(line.rstrip("\r\n")) for line in sys.stdin)
+
+
+def _readable(text: str) -> str:
+    """Bytes that are no UTF-8 become question marks: a patient hears noise, not a crash."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -35,7 +35,8 @@ def run(args: argparse.Namespace) -> int:
         verdict = match_diagnosis(
             row["prediction"], row["reference"], row.get("synonyms") or (), row.get("accepted_codes") or ()
         )
-        print(json.dumps({**row, "match": verdict.match, "rule": verdict.rule}, ensure_ascii=False))
+        line = json.dumps({**row, "match": verdict.match, "rule": verdict.rule}, ensure_ascii=False)
+        print(line.encode("utf-8", "replace").decode("utf-8"))
     return 0
 
 

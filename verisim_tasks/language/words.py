@@ -26,6 +26,7 @@ STOPWORDS = frozenset(_FUNCTION_WORDS.split())
 
 def fold(text: str) -> str:
     """Lower case, accents and typographic quotes folded, invisible characters dropped."""
+    text = text.encode("utf-8", "replace").decode("utf-8")
     text = unicodedata.normalize("NFKD", text.replace("\u2019", "'").replace("\u2018", "'").replace("`", "'"))
     return "".join(c for c in text if not unicodedata.combining(c) and unicodedata.category(c) != "Cf").lower()
 

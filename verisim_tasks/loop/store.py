@@ -65,7 +65,7 @@ def in_order(transcripts: Iterable[Transcript]) -> list[Transcript]:
 
 
 def check_writable(folder: Path, what: str) -> None:
-    """Raise ``UserError`` unless files can be made in ``folder``, which need not exist yet. Creates nothing."""
+    """Raise ``UserError`` unless files can be made in ``folder``, which need not exist yet. Leaves nothing behind."""
     place = folder.absolute()
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -73,6 +73,12 @@ def check_writable(folder: Path, what: str) -> None:
         raise UserError(f"{what} {folder} cannot be a folder: {place} is a file; choose another folder")
     if not os.access(place, os.W_OK | os.X_OK):
         raise UserError(f"{what} {folder} cannot be written to: no permission in {place}; choose another folder")
+    try:
+        with tempfile.TemporaryDirectory(dir=place, prefix=".verisim."):
+            pass
+    except OSError as error:
+        reason = (error.strerror or "refused").lower()
+        raise UserError(f"{what} {folder} cannot be written to: {reason} in {place}; choose another folder") from error
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -45,7 +45,10 @@ def launch(argv: list[str]) -> int:
     Raises:
         UserError: for whatever can be known to fail before the model is loaded.
     """
-    args = lm_eval_parser().parse_args(["run", *argv])
+    try:
+        args = lm_eval_parser().parse_args(["run", *argv])
+    except (ValueError, TypeError) as error:
+        raise UserError(f"cannot read the arguments: {describe_error(error)}; see verisim run --help") from None
     _add_ours(args)
     config = effective_config(args)
     check(config)
@@ -94,7 +97,7 @@ def check(config: EvaluatorConfig) -> None:
     """Everything that can be known before the model is loaded."""
     check_tasks(config.tasks)
     check_model(config.model)
-    check_weights(config.model_args)
+    check_weights(config.model, config.model_args)
     if config.limit is not None and config.limit <= 0:
         raise UserError(f"--limit {config.limit:g} leaves no case; give at least 1, or leave it out")
     if config.output_path:
@@ -134,9 +137,13 @@ def check_model(name: str) -> None:
         raise UserError(f"model type {name!r} cannot generate text, and a doctor has to; choose another, such as hf")
 
 
-def check_weights(model_args: dict[str, Any]) -> None:
-    """Raise ``UserError`` when ``pretrained`` is written as a path and nothing is there."""
+def check_weights(model: str, model_args: dict[str, Any]) -> None:
+    """Raise ``UserError`` when ``hf`` has no model, or ``pretrained`` is written as a path and nothing is there."""
     pretrained = model_args.get("pretrained")
+    if model == "hf" and pretrained is None:
+        raise UserError(
+            "no model given; add --model_args pretrained=NAME, or --model verisim-clinician for the built-in one"
+        )
     if isinstance(pretrained, str) and pretrained.startswith(("/", "./", "../", "~")):
         path = Path(pretrained).expanduser()
         if not path.exists():
