@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from importlib.resources import files
@@ -11,24 +12,30 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
+from verisim_tasks.cases.importers.sources import import_source, is_import_source
 from verisim_tasks.errors import UserError, did_you_mean
 from verisim_tasks.records.case import Case, Fact
 
 
 def load_cases(source: str = "bank") -> list[Case]:
-    """All cases of a source (``bank``, a case file or a folder of them), in stratified order.
+    """All cases of a source, in stratified order.
+
+    A source is ``bank``, a case file, a folder of case files, ``FORMAT:PATH`` (a file in another format, as in
+    ``agentclinic:/path/file.jsonl`` or ``patientsim:/path/file.json?split=persona_eval``) or ``[FORMAT+]hf://DATASET/SPLIT``.
 
     Raises ``UserError`` when the source does not exist, holds no case, or a case is malformed.
     """
     if source == "bank":
         return list(_bank())
+    if is_import_source(source):
+        return stratified(_imported(source))
     path = Path(source).expanduser()
     if path.is_dir():
         found = [read_case(f) for f in sorted(path.glob("*.yaml"))]
     elif path.is_file():
         found = [read_case(path)]
     else:
-        raise UserError(f"cases {source!r} not found; give 'bank', a case file or a folder of case files")
+        raise UserError(f"cases {source!r} not found; give 'bank', a case file, a folder of case files, or FORMAT:PATH")
     if not found:
         raise UserError(f"folder {source} holds no case file (*.yaml)")
     doubled = sorted({c.id for c in found if sum(o.id == c.id for o in found) > 1})
@@ -97,6 +104,13 @@ def stratified(cases: Iterable[Case]) -> list[Case]:
     order = sorted(groups)
     longest = max((len(g) for g in groups.values()), default=0)
     return [groups[name][i] for i in range(longest) for name in order if i < len(groups[name])]
+
+
+def _imported(source: str) -> list[Case]:
+    outcome = import_source(source)
+    if outcome.bad:
+        warnings.warn(f"{source}: {len(outcome.bad)} bad records skipped; the first: {outcome.bad[0]}", stacklevel=3)
+    return [i.case for i in outcome.imported]
 
 
 @functools.cache

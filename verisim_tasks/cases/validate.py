@@ -112,7 +112,7 @@ def _spoken_text(fact: Fact, case: Case) -> Iterator[tuple[str, str]]:
             if span.kind in ("time", "drug") and span.vaguer is None:
                 yield f"{field}.{name}", f"[{span.text}|{span.kind}] needs a vaguer wording"
     said = fold(plain(fact.lay))
-    if fact.polarity == "denied" and not _DENIAL.search(said):
+    if fact.polarity == "denied" and case.language == "en" and not _DENIAL.search(said):
         yield f"{field}.lay", "is a denied fact but denies nothing"
     if case.informant.role == "patient" and case.language == "en" and re.search(r"\bthe patient\b", said):
         yield f"{field}.lay", "speaks of 'the patient'; the patient speaks in the first person"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from importlib.resources import files
 from pathlib import Path
 
+from verisim_tasks.cli._cases_report import add_report
 from verisim_tasks.errors import UserError
 
 EXIT_PROBLEMS = 2
@@ -16,7 +18,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser("cases", help="list, show and validate patient cases")
     parts = parser.add_subparsers(dest="cases_command", metavar="COMMAND", required=True)
     listing = parts.add_parser("list", help="one line a case: id, specialty, age, sex, chief complaint")
-    listing.add_argument("source", nargs="?", default="bank", help="'bank' (default), a case file or a folder")
+    listing.add_argument("source", nargs="?", default="bank", help="'bank' (default), case file, folder or FORMAT:PATH")
     listing.set_defaults(run=run_list)
     validate = parts.add_parser(
         "validate",
@@ -25,6 +27,23 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     validate.add_argument("paths", nargs="*", metavar="PATH", help="case files or folders (default: the bank)")
     validate.set_defaults(run=run_validate)
+    _add_import(parts)
+    add_report(parts)
+
+
+def _add_import(parts: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    bring = parts.add_parser(
+        "import",
+        help="make case files from the formats that other suites use",
+        description="Formats: agentclinic, mediq, craftmd, patientsim, verisim, aihospital, fhir. Prints where every "
+        "sentence of the source went; the full account is OUT/import_report.json. Exit code 2 when a record is bad.",
+    )
+    bring.add_argument("--from", dest="format", metavar="FORMAT", required=True, help="the format of the source")
+    bring.add_argument("path", metavar="PATH", help="the file to import, or a folder of such files")
+    bring.add_argument("--out", metavar="DIR", required=True, help="folder for the case files")
+    bring.add_argument("--split", help="only records of this split (PatientSim: persona_eval or factuality_eval)")
+    bring.add_argument("--skip-bad", action="store_true", help="leave bad records out, each with a warning")
+    bring.set_defaults(run=run_import)
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -51,6 +70,27 @@ def run_validate(args: argparse.Namespace) -> int:
     errors = sum(p.severity == "error" for p in problems)
     print(f"{len(ids)} cases, {errors} errors, {len(problems) - errors} warnings")
     return EXIT_PROBLEMS if errors else 0
+
+
+def run_import(args: argparse.Namespace) -> int:
+    """Import, write, and print what became of every sentence."""
+    from verisim_tasks.cases.importers import import_file
+    from verisim_tasks.cases.importers.report import summary_line, total_lines
+    from verisim_tasks.cases.importers.write import write_cases
+
+    source = Path(args.path).expanduser()
+    outcome = import_file(args.format, source, skip_bad=args.skip_bad, split=args.split)
+    for error in outcome.bad:
+        print(f"warning: {error}", file=sys.stderr)
+    write_cases(outcome.imported, Path(args.out).expanduser())
+    for one in outcome.imported:
+        print(summary_line(one))
+        for trace in one.account.traces:
+            if trace.fate == "dropped":
+                text = "(restricted text)" if one.case.provenance.restricted else trace.source
+                print(f"  dropped, {trace.reason}: {text}")
+    print("\n".join(total_lines(outcome.imported, len(outcome.bad))))
+    return 0
 
 
 def _case_files(paths: list[str]) -> list[Path]:

@@ -246,6 +246,8 @@ class Case(Record):
     treatment: tuple[Text, ...] = ()
     incompatible_noise: tuple[NoiseDimension, ...] = ()
     """Dimensions that would mimic the disease itself."""
+    suggested_noise: dict[NoiseDimension, Annotated[int, Field(ge=0, le=4)]] = {}
+    """Noise that the case's own authors gave it (published VeriSim profiles); never applied unasked."""
 
     @model_validator(mode="after")
     def _ids_are_unique_and_one_opening(self) -> Case:
