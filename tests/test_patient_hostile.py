@@ -32,7 +32,7 @@ def patient() -> ScriptedPatient:
 
 @pytest.mark.parametrize("row", ROWS, ids=[r["id"] for r in ROWS])
 def test_hostile_words_get_a_person_s_answer(patient: ScriptedPatient, row: dict[str, str]) -> None:
-    for number, case in enumerate(load_cases()):
+    for number, case in enumerate(load_cases()[int(row["id"][1:]) % 3 :: 3]):
         assert case.diagnosis
         text = row["text"].replace("{diagnosis}", case.diagnosis.name) * int(row.get("repeat", 1))
         noise = profiles()[number % len(profiles())]

@@ -76,7 +76,7 @@ def present_and_absent(cases: list[Case]) -> list[tuple[str, list[Case], list[Ca
 @pytest.mark.slow
 def test_a_deflection_does_not_tell_whether_an_item_is_there() -> None:
     """For each concept: deflected as often where it is present as where it is absent (difference within 3 s.e.)."""
-    rows = present_and_absent(load_cases())
+    rows = present_and_absent(load_cases()[:24])
     patient = ScriptedPatient()
     for dimension in DIMENSIONS:
         for level in (3, 4):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from verisim_tasks import __version__
 from verisim_tasks.errors import UserError
 
-COMMANDS: tuple[str, ...] = ("run", "path", "register", "cases", "ask", "chat", "match", "icd", "entry")
+COMMANDS: tuple[str, ...] = ("run", "path", "register", "cases", "ask", "chat", "match", "icd", "entry", "context")
 """Subcommands in the order of the help text; ``verisim_tasks.cli.<name>`` holds ``add_parser`` and ``run``."""
 
 EXIT_USER_ERROR = 2
