@@ -80,10 +80,16 @@ def test_a_request_carries_no_text_of_a_case(bank: Path) -> None:
     assert "zebrapox" not in text
 
 
-def test_a_restricted_case_answers_without_text_and_is_stored_whole(bank: Path) -> None:
+def test_a_restricted_case_answers_without_text_and_is_stored_so(bank: Path) -> None:
     (response,) = consult(ScriptLM(answer), [instance(bank, "card-903")])
     assert "My chest" not in response
     assert Transcript.model_validate_json(response).outcome.diagnosis == "Flu"
+    assert "My chest" not in (bank.parent / "run" / "transcripts.jsonl").read_text()
+
+
+def test_a_restricted_case_is_stored_whole_when_that_is_asked_for(bank: Path) -> None:
+    (response,) = consult(ScriptLM(answer), [instance(bank, "card-903", keep_restricted_text=True)])
+    assert "My chest" not in response
     assert "My chest" in (bank.parent / "run" / "transcripts.jsonl").read_text()
 
 

@@ -35,6 +35,8 @@ class Settings(BaseModel):
     """Longest doctor message, in tokens."""
     run_dir: Annotated[str, StringConstraints(min_length=1)] | None = None
     """Folder for ``transcripts.jsonl``; null lets the suite choose and log one."""
+    keep_restricted_text: bool = False
+    """Write what is said in cases under a data-use agreement into the transcripts; by default it is left out."""
 
 
 def read_settings(metadata: Mapping[str, Any] | None) -> Settings:

@@ -150,7 +150,14 @@ def _run_group(lm: Any, group: list[ConsultRequest]) -> _Run:
         key: dump(without_text(t) if plan.case.provenance.restricted else t)
         for (key, plan), t in zip(plans.items(), transcripts, strict=False)  # clean twins follow
     }
-    return _Run(settings, transcripts, answers)
+    stored = [
+        t if settings.keep_restricted_text or not _is_restricted(t, cases) else without_text(t) for t in transcripts
+    ]
+    return _Run(settings, stored, answers)
+
+
+def _is_restricted(transcript: Transcript, cases: dict[str, Case]) -> bool:
+    return cases[transcript.case_id].provenance.restricted
 
 
 @functools.cache
