@@ -18,6 +18,7 @@ def test_defaults_stand_where_nothing_is_said() -> None:
         "repeats": 1,
         "max_reply_tokens": 256,
         "run_dir": None,
+        "keep_restricted_text": False,
     }
 
 
