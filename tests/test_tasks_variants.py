@@ -11,6 +11,7 @@ from lm_eval.api.group import Group
 from lm_eval.tasks._index import Kind, TaskIndex
 from loop_helpers import make_case
 
+from verisim_tasks.cases.bank import find_case
 from verisim_tasks.cli.path import config_folder
 from verisim_tasks.errors import UserError
 from verisim_tasks.records.noise import DIMENSIONS, NoiseProfile
@@ -125,3 +126,9 @@ def test_mixed_never_assigns_an_incompatible_dimension() -> None:
             assert noise is not None
             assert not set(noise) & set(DIMENSIONS[:3])
     assert assign_mixed(make_case(incompatible_noise=list(DIMENSIONS[:5])), 0) is None
+
+
+def test_a_case_with_noise_of_its_own_keeps_it_in_the_mixed_protocol() -> None:
+    own = {"memory_recall": 4, "emotional_state": 1}
+    case = find_case("card-001").model_copy(update={"suggested_noise": own})
+    assert dict(assign_mixed(case, 0) or {}) == own

@@ -30,11 +30,15 @@ Table = Mapping[str, Sequence[NoiseProfile]]
 def assign_mixed(case: Case, repeat: int, table: Table | None = None) -> NoiseProfile | None:
     """The two dimensions of one consultation; None where fewer than two are compatible with the case.
 
+    A case that brings a noise profile of its own, as published VeriSim profiles do, keeps it.
+
     Args:
         case: The case; dimensions that would mimic its disease are never assigned.
         repeat: Counts from 0.
         table: The stored assignment, unless another is given.
     """
+    if case.suggested_noise:
+        return NoiseProfile({str(d): level for d, level in case.suggested_noise.items()})
     rows = (stored_table() if table is None else table).get(case.id, ())
     if repeat < len(rows) and not set(rows[repeat]) & set(case.incompatible_noise):
         return rows[repeat]
