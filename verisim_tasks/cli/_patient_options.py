@@ -16,7 +16,7 @@ def add_patient_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DIMENSION=LEVEL",
-        help=f"noise at level 1-4, may be given several times; dimensions: {', '.join(DIMENSIONS)}",
+        help=f"noise at level 0-4 (0: none), may be given several times; dimensions: {', '.join(DIMENSIONS)}",
     )
     parser.add_argument("--seed", type=int, default=1234, help="seed of the noise draws (default: %(default)s)")
     parser.add_argument("--repeat", type=int, default=0, help="repeat index of the noise draws (default: %(default)s)")
