@@ -16,10 +16,11 @@ from verisim_leaderboard.record import Entry, Instrument, RunSettings, Transcrip
 from verisim_leaderboard.results import Results, find_transcripts, newest_results, number, public
 from verisim_leaderboard.rows import Run, read_run
 from verisim_tasks import __version__
+from verisim_tasks._files import write_atomically
 from verisim_tasks._stable import digest
 from verisim_tasks.cases.bank import load_cases
 from verisim_tasks.errors import UserError
-from verisim_tasks.loop.store import RUN_INFO, write_atomically
+from verisim_tasks.loop.store import RUN_INFO
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.transcript import Transcript
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import yaml
 
+from verisim_tasks._files import write_atomically
 from verisim_tasks._stable import draw
-from verisim_tasks.loop.store import write_atomically
 from verisim_tasks.tasks.mixed import LEVELS, compatible_pairs
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from verisim_tasks.loop.store import write_atomically
+from verisim_tasks._files import write_atomically
 from verisim_tasks.tasks.scores import GROUP_METRICS, NOISY_GROUP_METRICS
 from verisim_tasks.tasks.variants import CLEAN, GROUPS, MIXED, VARIANTS, Variant, level_tag
 

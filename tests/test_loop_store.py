@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from loop_helpers import EchoPatient, make_case, make_plan, quick, script
 
+from verisim_tasks._files import write_atomically
 from verisim_tasks.errors import UserError
 from verisim_tasks.loop.engine import run_consultations
 from verisim_tasks.loop.restricted import without_text
@@ -17,7 +18,6 @@ from verisim_tasks.loop.store import (
     load_transcripts,
     merge_ranks,
     rank_file,
-    write_atomically,
     write_run_info,
     write_transcripts,
 )
@@ -78,7 +78,7 @@ def test_a_killed_writer_leaves_the_old_file_whole(tmp_path: Path) -> None:
     program = f"""
 import os, signal
 from pathlib import Path
-from verisim_tasks.loop import store
+from verisim_tasks import _files as store
 store.os.replace = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
 store.write_atomically(Path({str(path)!r}), "new" * 100000)
 """

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from verisim_tasks import __version__
+from verisim_tasks._files import write_atomically
 from verisim_tasks.errors import UserError
 from verisim_tasks.records.transcript import Transcript
 
@@ -79,22 +80,6 @@ def check_writable(folder: Path, what: str) -> None:
     except OSError as error:
         reason = (error.strerror or "refused").lower()
         raise UserError(f"{what} {folder} cannot be written to: {reason} in {place}; choose another folder") from error
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def write_transcripts(folder: Path, transcripts: Iterable[Transcript], name: str = TRANSCRIPTS) -> Path:

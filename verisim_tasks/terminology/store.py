@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from verisim_tasks._files import write_atomically
 from verisim_tasks.errors import UserError
 from verisim_tasks.terminology.records import Context, ContextFile, Entry, IndexFile, Kind, Source
 from verisim_tasks.terminology.spelling import name_key
@@ -97,20 +97,9 @@ def write(folder: Path, texts: Mapping[str, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            write_atomic(folder / name, text)
+            write_atomically(folder / name, text)
     except OSError as error:
         raise UserError(f"{folder} cannot be written ({error.strerror}); give another folder with --out") from error
-
-
-def write_atomic(path: Path, text: str) -> None:
-    """Write a file by way of a temporary one beside it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def outdated(folder: Path, texts: Mapping[str, str]) -> list[str]:

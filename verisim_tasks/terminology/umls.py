@@ -17,9 +17,9 @@ from urllib.parse import quote
 import requests
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 
+from verisim_tasks._files import write_atomically
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.vector_store import cache_folder
-from verisim_tasks.terminology.store import write_atomic
 
 KEY_VARIABLE = "UMLS_API_KEY"
 URL_VARIABLE = "VERISIM_UMLS_URL"
@@ -139,8 +139,9 @@ class UmlsClient:
                 "again later, what was answered is kept"
             ) from None
         if kept is not None:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(kept, json.dumps({"path": path, "params": dict(params), "answer": answer}, ensure_ascii=False))
+            write_atomically(
+                kept, json.dumps({"path": path, "params": dict(params), "answer": answer}, ensure_ascii=False)
+            )
         return answer
 
     def _ask(self, path: str, params: Mapping[str, str]) -> dict[str, Any] | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
 
+from verisim_tasks._files import write_atomically
 from verisim_tasks.cases.importers.report import Imported
 from verisim_tasks.errors import UserError
 from verisim_tasks.records.case import Case
@@ -27,9 +27,9 @@ def write_cases(imported: Sequence[Imported], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for one in imported:
-            _write(folder / f"{one.case.id}.yaml", as_yaml(one.case))
+            write_atomically(folder / f"{one.case.id}.yaml", as_yaml(one.case))
         accounts = [i.account.as_json() for i in imported]
-        _write(folder / REPORT, json.dumps(accounts, ensure_ascii=False, indent=1) + "\n")
+        write_atomically(folder / REPORT, json.dumps(accounts, ensure_ascii=False, indent=1) + "\n")
     except OSError as error:
         raise UserError(f"{folder}: cannot be written ({error.strerror}); give another folder to --out") from error
 
@@ -40,14 +40,3 @@ def as_yaml(case: Case) -> str:
     data = {"schema_version": case.schema_version, **data}
     text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False, width=120)
     return f"# {case.canary}\n{text}"
-
-
-def _write(path: Path, text: str) -> None:
-    """To a temporary file in the same folder, then in its place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
