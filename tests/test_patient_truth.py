@@ -16,6 +16,7 @@ from verisim_tasks.noise.markup import blur, plain, spans
 from verisim_tasks.noise.table import phrase_table
 from verisim_tasks.patient.base import PatientSetting
 from verisim_tasks.patient.scripted import ScriptedPatient
+from verisim_tasks.patient.wording import informed
 from verisim_tasks.records.case import Case, Fact
 from verisim_tasks.records.transcript import Segment, Turn
 
@@ -34,11 +35,11 @@ def answers(grid: Grid) -> Iterator[tuple[PatientSetting, list[Turn], Turn]]:
                 yield setting, turns, turn
 
 
-def wordings(fact: Fact) -> set[str]:
+def wordings(fact: Fact, case: Case) -> set[str]:
     """Every way in which the fact may truly be said: each form, with any of its marked spans blurred."""
     lexicon = default_lexicon()
     concept = lexicon.named(fact.concept) or next((c for t in fact.terms if (c := lexicon.named(t))), None)
-    forms = [fact.lay, fact.colloquial, fact.vague, concept.vague if concept else None]
+    forms = [fact.lay, informed(fact.lay, case), fact.colloquial, fact.vague, concept.vague if concept else None]
     said = set()
     for form in forms:
         if form is None:
@@ -50,12 +51,12 @@ def wordings(fact: Fact) -> set[str]:
     return said
 
 
-def is_softened(text: str, fact: Fact) -> bool:
+def is_softened(text: str, fact: Fact, case: Case) -> bool:
     """The fact's words with softer words for some of them."""
     soft = sorted({s for row in load_yaml("phrases", "euphemisms.yaml") for s in row["soft"]}, key=len, reverse=True)
     pattern = "|".join(re.escape(" ".join(words(s))) for s in soft)
     shape = re.sub(rf"\b(?:{pattern})\b", "\0", " ".join(words(text)))
-    return any(re.fullmatch(re.escape(shape).replace(re.escape("\0"), r".{1,40}?"), w) for w in wordings(fact))
+    return any(re.fullmatch(re.escape(shape).replace(re.escape("\0"), r".{1,40}?"), w) for w in wordings(fact, case))
 
 
 def phrases() -> list[re.Pattern[str]]:
@@ -76,7 +77,9 @@ def test_every_sentence_has_a_true_source(grid: Grid) -> None:
             if segment.fact_ids:
                 fact = setting.case.fact(segment.fact_ids[0])
                 said = " ".join(words(segment.text))
-                assert said in wordings(fact) or (fact.sensitive and is_softened(segment.text, fact)), segment
+                assert said in wordings(fact, setting.case) or (
+                    fact.sensitive and is_softened(segment.text, fact, setting.case)
+                ), segment
             else:
                 spoken = any(p.fullmatch(segment.text) for p in known)
                 assert spoken or re.fullmatch(r"I haven't noticed any [^.]+\.", segment.text), segment

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from understanding import BLIND_QUESTIONS, MORE_QUESTIONS, QUESTIONS, answers, shares
+from understanding import (
+    BLIND_QUESTIONS,
+    FRESH_QUESTIONS,
+    HARD_QUESTIONS,
+    MORE_QUESTIONS,
+    QUESTIONS,
+    answers,
+    shares,
+)
 
 from verisim_tasks._stable import draw
-from verisim_tasks.cases.bank import find_case
+from verisim_tasks.cases.bank import find_case, load_cases
 from verisim_tasks.language.body import sites
 from verisim_tasks.language.lexicon import default_lexicon
 from verisim_tasks.language.phrases import PhraseIndex
+from verisim_tasks.patient.base import PatientSetting
+from verisim_tasks.patient.conversation import Conversation
 from verisim_tasks.patient.grounding import Target, resolve
 from verisim_tasks.patient.questions import read_message
 from verisim_tasks.patient.scripted import ScriptedPatient
-
-MORE_CASES_READY = (files("verisim_fixtures") / "cases" / "pulm-005.yaml").is_file()
+from verisim_tasks.records.noise import NoiseProfile
 
 Asks = Callable[..., list[Target]]
 
@@ -39,21 +47,11 @@ def asks() -> Asks:
 @pytest.mark.parametrize(
     ("path", "right", "wrong"),
     [
-        pytest.param(QUESTIONS, 0.93, 0.02, id="development"),
-        pytest.param(
-            MORE_QUESTIONS,
-            0.90,
-            0.03,
-            id="more",
-            marks=pytest.mark.skipif(not MORE_CASES_READY, reason="its cases are not in the bank yet"),
-        ),
-        pytest.param(
-            BLIND_QUESTIONS,
-            0.90,
-            0.04,  # 2 of its 50 questions about absent things; the pooled share below is the bar
-            id="blind",
-            marks=pytest.mark.skipif(not BLIND_QUESTIONS.exists(), reason="the blind set is not there yet"),
-        ),
+        pytest.param(QUESTIONS, 0.92, 0.02, id="development"),
+        pytest.param(MORE_QUESTIONS, 0.92, 0.03, id="more"),
+        pytest.param(BLIND_QUESTIONS, 0.90, 0.04, id="second"),  # 2 of its 50 absent things
+        pytest.param(HARD_QUESTIONS, 0.76, 0.08, id="hard"),  # a fifth of it are riddles of daily life
+        pytest.param(FRESH_QUESTIONS, 0.92, 0.07, id="fresh"),  # seen by nobody before the weights were fitted
     ],
 )
 def test_labelled_questions_reach_the_right_fact(path: Path, right: float, wrong: float) -> None:
@@ -63,10 +61,55 @@ def test_labelled_questions_reach_the_right_fact(path: Path, right: float, wrong
 
 
 @pytest.mark.slow
-def test_over_both_sets_few_absent_things_get_a_fact() -> None:
-    found = shares([*answers(QUESTIONS), *answers(BLIND_QUESTIONS)])
+def test_over_the_ordinary_sets_few_absent_things_get_a_fact() -> None:
+    sets = (QUESTIONS, MORE_QUESTIONS, BLIND_QUESTIONS, FRESH_QUESTIONS)
+    answered = [answer for path in sets for answer in answers(path)]
+    found = shares(answered)
     assert found.right >= 0.90
     assert found.wrong <= 0.03
+    falsely = [a for a in answered if not a.row["absent"] and a.denied and not a.told]
+    assert len(falsely) <= 0.01 * len(answered)
+
+
+@pytest.mark.slow
+def test_what_a_case_holds_is_never_denied_by_its_name() -> None:
+    patient = ScriptedPatient()
+    asked, denied = 0, []
+    for case in load_cases("bank"):
+        for fact in case.facts:
+            if fact.polarity == "denied" or fact.sensitive or fact.category == "family_medical_history":
+                continue
+            asked += 1
+            turn = Conversation(patient, PatientSetting(case, NoiseProfile())).say(f"Have you noticed {fact.concept}?")
+            if any(d.kind == "unrecorded" for d in turn.denials):
+                denied.append((case.id, fact.id, fact.concept, turn.text))
+    assert asked > 1000
+    assert denied == []
+
+
+@pytest.mark.parametrize(
+    ("case", "question"),
+    [
+        ("pulm-003", "Does it wake you at night?"),
+        ("endo-004", "Have you gained weight recently without eating more?"),
+        ("neph-001", "I'm asking this to be thorough: do you have any pain or swelling in your testicles?"),
+        ("rheu-001", "Is there erythema or oedema over the first MTP joint?"),
+        ("rheu-001", "Roughly how much beer, wine or spirits do you get through in a week?"),
+        ("infe-004", "Are there any illnesses in your family?"),
+        ("endo-001", "Any reactions to medicines?"),
+        ("gast-001", "Does eating or drinking make the pain worse?"),
+        ("neph-001", "Have you noticed indigestion?"),
+    ],
+)
+def test_what_may_be_meant_is_not_denied(case: str, question: str) -> None:
+    turn = Conversation(ScriptedPatient(), PatientSetting(find_case(case), NoiseProfile())).say(question)
+    assert [d for d in turn.denials if d.kind == "unrecorded"] == []
+
+
+def test_a_denial_beside_an_answer_names_what_it_denies() -> None:
+    question = "Is your big toe joint hot? Do you have a cough?"
+    turn = Conversation(ScriptedPatient(), PatientSetting(find_case("rheu-001"), NoiseProfile())).say(question)
+    assert "cough" in turn.segments[-1].text
 
 
 @pytest.mark.parametrize(
@@ -91,7 +134,6 @@ def test_jargon_narrower_than_the_fact_reaches_it(asks: Asks, case: str, questio
     ("case", "question"),
     [
         ("endo-002", "Could you please tell me if you have noticed any blood in your vomit?"),
-        ("infe-002", "Were you bitten by any ticks?"),
         ("psyc-001", "Does the pain in your back shoot down into your legs?"),
         ("psyc-001", "Have you had any thoughts of harming anybody else?"),
         ("card-002", "Have you had a fall or hurt your back in any way?"),

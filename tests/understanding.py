@@ -19,6 +19,8 @@ from verisim_tasks.records.noise import NoiseProfile
 QUESTIONS = Path(__file__).parent / "data" / "doctor_questions.jsonl"
 MORE_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_more.jsonl"
 BLIND_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_blind.jsonl"
+HARD_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_third.jsonl"
+FRESH_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_fourth.jsonl"
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Answered:
     row: dict[str, Any]
     text: str
     told: list[str]
+    denied: list[str]
+    """Concepts that were denied although the case says nothing of them."""
 
     @property
     def is_right(self) -> bool:
@@ -60,7 +64,8 @@ def answers(path: Path = QUESTIONS) -> Iterator[Answered]:
         row = json.loads(line)
         setting = PatientSetting(find_case(row["case"]), NoiseProfile())
         turn = Conversation(patient, setting).say(row["question"])
-        yield Answered(row, turn.text, [d.fact_id for d in turn.disclosed])
+        unrecorded = [d.concept for d in turn.denials if d.kind == "unrecorded"]
+        yield Answered(row, turn.text, [d.fact_id for d in turn.disclosed], unrecorded)
 
 
 def shares(answered: Sequence[Answered]) -> Shares:

@@ -91,7 +91,8 @@ def with_implied_facts(case: Case) -> Case:
         noun = {"female": ("girl", "woman"), "male": ("boy", "man")}[who.sex][who.age >= 18]
         made.append(_implied("gender", "sex", who.sex, f"{subject} {verb} a {noun}."))
     if "occupation" not in have and who.occupation and not about:
-        lay = f"I work as {_article(who.occupation)}." if who.age >= 16 else f"My days are: {who.occupation}."
+        works = "I'm" if "retired" in who.occupation else "I work as"
+        lay = f"{works} {_article(who.occupation)}." if who.age >= 16 else f"My days are: {who.occupation}."
         made.append(_implied("occupation", "occupation", who.occupation, lay))
     return case.model_copy(update={"facts": (*case.facts, *made)}) if made else case
 

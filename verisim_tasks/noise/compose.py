@@ -26,10 +26,15 @@ MODULES: tuple[ModuleType, ...] = (
 """Each has ``NAME``, ``select(plan, scene)`` and ``phrase(plan, scene)``; the order is part of the instrument."""
 
 
-def apply_noise(plan: Plan, scene: Scene) -> Plan:
-    """The plan after every dimension has chosen what is told, then how it is wrapped."""
+def select(plan: Plan, scene: Scene) -> Plan:
+    """The plan after every dimension has chosen what is told, held back or asked back about."""
     for module in MODULES:
         plan = module.select(plan, scene)
+    return plan
+
+
+def phrase(plan: Plan, scene: Scene) -> Plan:
+    """The plan with what every dimension wraps around the told facts."""
     for module in MODULES:
         plan = module.phrase(plan, scene)
     return plan

@@ -61,10 +61,15 @@ def is_soothed(scene: Scene) -> bool:
     return any(scene.turn - index <= SOOTHED_FOR for index in scene.history.soothed)
 
 
+def minimises(scene: Scene) -> bool:
+    """This patient makes little of everything when overwhelmed; otherwise fears the worst. Fixed for a consultation."""
+    return scene.trait(NAME, "style") >= 0.5
+
+
 def _without_substance(plan: Plan, scene: Scene, device: str) -> Plan:
     if device == "fixate":
         opening = scene.setting.case.opening.id
         again = (opening,) if scene.history.devices["fixate"] % 3 == 0 else ()
         return replace(plan, instead=Aside("fixate" if again else "amplify", NAME), again=again)
-    style = "catastrophise" if scene.trait(NAME, "style") < 0.5 else "minimise"
+    style = "minimise" if minimises(scene) else "catastrophise"
     return replace(plan, instead=Aside(style, NAME))

@@ -1,4 +1,7 @@
-"""Health literacy: lay words, slang, vague body talk, and questions back about clinicians' words."""
+"""Health literacy: lay words, slang, vague body talk, and questions back about clinicians' words.
+
+Level 1 (``lay_words``) is what remains when the clinical words of :mod:`verisim_tasks.patient.wording` are not known.
+"""
 
 from __future__ import annotations
 

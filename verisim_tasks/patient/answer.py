@@ -26,6 +26,7 @@ PERSONAL_ITEMS = (
     "insurance",
     "race",
     "exercise",
+    "arrival_transport",
     "age",
     "gender",
 )
@@ -58,6 +59,7 @@ def plan_answer(scene: Scene) -> Plan:
                     continue
                 budget -= cost
                 lines.append(line)
+    lines = _without_loose_denials(lines)
     if lines:
         greeted = "greeting" in scene.message.acts and scene.history.replies == 0
         return Plan(lines=tuple(lines), before=(Aside("greeting", "plain"),) if greeted else ())
@@ -67,15 +69,27 @@ def plan_answer(scene: Scene) -> Plan:
 def _lines(clause: int, target: Target, scene: Scene, so_far: list[Line]) -> list[Line]:
     """The lines that answer one target."""
     if target.key == "open":
-        return [_line(clause, target, fact, scene) for fact in _next_relevant(scene, so_far)]
+        return [_line(clause, target, fact, scene) for fact in _next_relevant(scene, so_far, beyond=target.beyond)]
     facts = [scene.setting.case.fact(i) for i in target.fact_ids]
     if not facts:
-        answerable = target.yes_no or target.concept is not None or target.item is not None
-        known = answerable and target.item not in ("aspect", *PERSONAL_ITEMS)
-        return [Line(clause, target, None, "absent" if known else "unsure")]
+        return [Line(clause, target, None, "absent" if _can_be_denied(target, scene) else "unsure")]
     chosen = _chosen(facts, target, scene)
     taken = {line.key for line in so_far}
     return [_line(clause, target, f, scene) for f in chosen if f.id not in taken]
+
+
+def _without_loose_denials(lines: list[Line]) -> list[Line]:
+    """Beside an answer, "no, nothing like that" could be taken to deny the answer: only what has a name is denied."""
+    named = [line for line in lines if line.mode != "absent" or line.target.concept or line.target.item]
+    return named or lines
+
+
+def _can_be_denied(target: Target, scene: Scene) -> bool:
+    """Whether "not that I know of" answers the question and cannot be false. "How did you get here?" has no no."""
+    if target.doubtful or target.item in ("aspect", *PERSONAL_ITEMS):
+        return False
+    concept = scene.index.lexicon.concepts.get(target.concept or "")
+    return target.yes_no or target.item is not None or (concept is not None and concept.kind == "symptom")
 
 
 def _chosen(facts: list[Fact], target: Target, scene: Scene) -> list[Fact]:
@@ -98,8 +112,8 @@ def _line(clause: int, target: Target, fact: Fact, scene: Scene) -> Line:
     return Line(clause, target, fact, mode, told_before=fact.id in scene.history.told)  # type: ignore[arg-type]
 
 
-def _next_relevant(scene: Scene, so_far: list[Line]) -> list[Fact]:
-    """The next facts of the present illness: the main complaint's sides first, then the rest in case order."""
+def _next_relevant(scene: Scene, so_far: list[Line], *, beyond: bool) -> list[Fact]:
+    """The next facts of the present illness in case order, the main complaint's sides first (``beyond``: last)."""
     told = {*scene.history.told, *(line.key for line in so_far)}
     case = scene.setting.case
     waiting = [
@@ -108,7 +122,8 @@ def _next_relevant(scene: Scene, so_far: list[Line]) -> list[Fact]:
         if f.category in SYMPTOM_ITEMS and f.polarity == "present" and f.id not in told and not f.sensitive
     ]
     main = [f for f in waiting if f.concept == case.opening.concept]
-    return [*main, *(f for f in waiting if f not in main)][:OPEN_FACTS]
+    others = [f for f in waiting if f not in main]
+    return [*others, *main][:OPEN_FACTS] if beyond else [*main, *others][:OPEN_FACTS]
 
 
 def _manner(scene: Scene) -> str:

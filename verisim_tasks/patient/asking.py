@@ -12,7 +12,7 @@ from verisim_tasks.patient.case_index import CaseIndex
 from verisim_tasks.patient.questions import Clause, is_generic
 from verisim_tasks.patient.ranking import Asked
 
-SUBORDINATES = frozenset({"before", "since", "after", "when", "while", "during", "because", "until"})
+SUBORDINATES = frozenset({"before", "since", "after", "when", "while", "during", "because", "until", "without"})
 """Words that begin a clause which only says when or why."""
 RESUMES = frozenset(
     ("they", "you", "he", "she", "it", "we", "do", "does", "did", "is", "are", "have", "has", "can", "there", "any")

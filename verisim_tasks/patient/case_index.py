@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from verisim_tasks.language.body import sites
@@ -39,6 +40,8 @@ class CaseIndex:
     """Fact id to lexicon concept id."""
     documents: list[tuple[str, str]]
     """(fact id, text) pairs that embeddings are compared with."""
+    questions: list[tuple[str, str]]
+    """(fact id, question) pairs: how doctors ask for the fact."""
     by_item: dict[str, list[Fact]] = field(default_factory=dict)
     sites_of: dict[str, frozenset[str]] = field(default_factory=dict)
     """Fact id to the body parts it speaks of."""
@@ -59,10 +62,17 @@ class CaseIndex:
 
     def similarity(self, *texts: str) -> dict[str, float]:
         """Best similarity (-1 to 1, rounded) of any of the texts to each fact."""
+        return self._closest(texts, self.documents)
+
+    def question_similarity(self, *texts: str) -> dict[str, float]:
+        """The same to the questions by which each fact is asked for; facts without such questions are left out."""
+        return self._closest(texts, self.questions) if self.questions else {}
+
+    def _closest(self, texts: Sequence[str], documents: Sequence[tuple[str, str]]) -> dict[str, float]:
         unique = list(dict.fromkeys(texts))
-        scores = similarities(self.encoder.encode(unique), self.encoder.encode([d for _, d in self.documents]))
+        scores = similarities(self.encoder.encode(unique), self.encoder.encode([d for _, d in documents]))
         best: dict[str, float] = {}
-        for (fact_id, _), score in zip(self.documents, scores.max(axis=0), strict=True):
+        for (fact_id, _), score in zip(documents, scores.max(axis=0), strict=True):
             best[fact_id] = max(best.get(fact_id, -1.0), float(score))
         return best
 
@@ -92,6 +102,7 @@ def index_case(case: Case, lexicon: Lexicon, encoder: Encoder) -> CaseIndex:
         ),
         concept_of=concept_of,
         documents=[(f.id, text) for f in case.facts for text in _documents(f)],
+        questions=[(f.id, question) for f in case.facts for question in f.asked],
     )
     for fact in case.facts:
         told = (plain(fact.lay), fact.statement, fact.concept, *fact.terms)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from verisim_tasks.language.lexicon import Concept
 from verisim_tasks.language.phrases import Hit
-from verisim_tasks.language.words import STOPWORDS, words
+from verisim_tasks.language.words import STOPWORDS, content_stems, words
 from verisim_tasks.patient.asking import asked_concept, asked_of
 from verisim_tasks.patient.case_index import CaseIndex, index_case
 from verisim_tasks.patient.lists import list_targets
@@ -19,6 +19,7 @@ from verisim_tasks.patient.targets import (
     Target,
     absent_target,
     is_answer,
+    is_doubtful,
     thresholds,
 )
 from verisim_tasks.records.case import Fact
@@ -73,6 +74,9 @@ NEUTRAL_WORDS = frozenset(
 )
 """Words that change nothing in a plain question whether something is there."""
 
+LEANING = frozenset(("it", "that", "they", "them", "those", "these"))
+"""Words that stand for what was named before."""
+
 SYMPTOM_ITEMS = ("present_illness_positive", "present_illness_negative", "pain", "chief_complaint")
 
 
@@ -83,14 +87,18 @@ def resolve(message: Message, index: CaseIndex, focus: str | None) -> list[list[
     """
     seen: set[str] = set()
     resolved: list[list[Target]] = []
+    unknown = False
     for clause in message.clauses:
-        targets = []
-        for target in _resolve_clause(clause, index, focus):
-            if target.key not in seen:
-                seen.add(target.key)
-                targets.append(target)
-        resolved.append(targets)
+        targets = [] if unknown and _leans(clause) else _resolve_clause(clause, index, focus)
+        unknown = not any(t.fact_ids or t.key == "open" for t in targets)
+        resolved.append([t for t in targets if t.key not in seen])
+        seen.update(t.key for t in targets)
     return resolved
+
+
+def _leans(clause: Clause) -> bool:
+    """The clause only goes on about what was asked before it: "and has that altered?", "and how heavy are they?"."""
+    return bool(LEANING & set(words(clause.text)[:5])) or clause.text.startswith(("what kind", "how much", "how often"))
 
 
 def _resolve_clause(clause: Clause, index: CaseIndex, focus: str | None) -> list[Target]:
@@ -104,7 +112,8 @@ def _resolve_clause(clause: Clause, index: CaseIndex, focus: str | None) -> list
     if not hits and not clause.items and not clause.aspects and clause.probe:
         return []
     if _is_open(clause) and not any(_is_specific(h, index) for h in hits):
-        return [Target("open", (), "open", clause.yes_no)]
+        beyond = bool(clause.excluded) or "else" in words(clause.text)
+        return [Target("open", (), "open", clause.yes_no, beyond=beyond)]
     return [_one_target(asked, index)]
 
 
@@ -120,17 +129,25 @@ def _coordinated(asked: Asked, index: CaseIndex) -> list[Target]:
     apart = {own.fact.id for own, is_strong in zip(tied, strong, strict=True) if is_strong}
     if whole.fact_ids and apart <= {whole.fact_ids[0]}:
         fact_id = whole.fact_ids[0]
+        if asked.clause.aspects:
+            return [whole]
         others = [p for p in parts if p.concept is not None and p.concept.kind == "symptom" and p.named]
         left = [p for p in others if not _speaks_of(fact_id, p, index)]
-        return [whole, *(absent_target(p) for p in left if len(left) < len(parts))]
+        denied = [_absent_part(p, index) for p in left if len(left) < len(parts)]
+        return [whole, *(t for t in denied if not t.doubtful)]
     targets: dict[str, Target] = {}
     for part, own, is_strong in zip(parts, tied, strong, strict=True):
         if not is_strong and any(strong) and not _is_deniable(part):
             continue
-        target = _one_target(part, index) if is_strong else absent_target(part)
+        target = _one_target(part, index) if is_strong else _absent_part(part, index)
         target = whole if is_strong and whole.fact_ids and own.fact.id == whole.fact_ids[0] else target
         targets.setdefault(target.key, target)
-    return list(targets.values())
+    sure = [t for t in targets.values() if not t.doubtful]
+    return sure or list(targets.values())[:1]
+
+
+def _absent_part(part: Asked, index: CaseIndex) -> Target:
+    return absent_target(part, doubtful=is_doubtful(part, rank_facts(part, index)))
 
 
 def _is_deniable(part: Asked) -> bool:
@@ -152,21 +169,23 @@ def _part(hit: Hit[str], asked: Asked, index: CaseIndex) -> Asked:
 
 
 def _speaks_of(fact_id: str, part: Asked, index: CaseIndex) -> bool:
-    """The fact's own words name what the part asks about, or something akin."""
+    """The fact's own words name what the part asks about, or something akin, or share a word with its plain name."""
     held = index.held_by[fact_id]
     lineages = [index.lexicon.ancestors(c.id) for c in part.named]
+    if part.concept is not None and index.stems_of[fact_id] & set(content_stems(part.concept.name)):
+        return True
     return f"fact:{fact_id}" in part.hits[0].values or any(held & lineage for lineage in lineages)
 
 
 def _one_target(asked: Asked, index: CaseIndex, *, listed: bool = False) -> Target:
     """The best fact for one question, or the item that is not recorded. ``listed``: the clause names several things."""
-    ranked = rank_facts(asked, index)
+    ranked = _of_the_item(rank_facts(asked, index), asked)
     best = ranked[0]
     stranger = None if listed else _stranger(asked, best, index)
     if stranger is not None:
         return absent_target(replace(asked, concept=stranger))
     if not is_answer(best, asked):
-        return absent_target(asked)
+        return absent_target(asked, doubtful=is_doubtful(asked, ranked))
     fact = best.fact
     follow = [r.fact for r in ranked[1:] if _goes_with(r, best, asked)]
     return Target(
@@ -181,13 +200,21 @@ def _one_target(asked: Asked, index: CaseIndex, *, listed: bool = False) -> Targ
     )
 
 
+def _of_the_item(ranked: list[Ranked], asked: Asked) -> list[Ranked]:
+    """Facts of the profile item that a question asks for as a whole go before facts that are only close in meaning."""
+    if asked.hits or asked.clause.aspects:
+        return ranked
+    own = [r for r in ranked if r.basis == "item"]
+    return [*own, *(r for r in ranked if r.basis != "item")]
+
+
 def _stranger(asked: Asked, best: Ranked, index: CaseIndex) -> Concept | None:
     """A second symptom that a plain question asks about and the case does not hold ("is the rash itchy?")."""
     plain_question = asked.clause.yes_no and not asked.clause.aspects and asked.part is None and len(asked.hits) > 1
     if not plain_question or best.similarity >= thresholds()["same"] or best.basis not in NAMED_BY:
         return None
     own = index.concept_of[best.fact.id]
-    named = {p for hit in asked.hits if _names(hit, best.fact, own) for p in hit.positions}
+    named = {p for hit in asked.hits if _names(hit, best.fact, own, index) for p in hit.positions}
     for hit in reversed(asked.hits):
         concepts = [c for c in index.concepts_of(hit) if c.kind == "symptom"]
         held = f"fact:{best.fact.id}" in hit.values or any(
@@ -198,8 +225,9 @@ def _stranger(asked: Asked, best: Ranked, index: CaseIndex) -> Concept | None:
     return None
 
 
-def _names(hit: Hit[str], fact: Fact, own: str | None) -> bool:
-    return f"fact:{fact.id}" in hit.values or f"concept:{own}" in hit.values
+def _names(hit: Hit[str], fact: Fact, own: str | None, index: CaseIndex) -> bool:
+    held = {f"concept:{c}" for c in index.held_by[fact.id]}
+    return bool({f"fact:{fact.id}", f"concept:{own}", *held} & set(hit.values))
 
 
 def _goes_with(other: Ranked, best: Ranked, asked: Asked) -> bool:

@@ -8,7 +8,10 @@ from verisim_tasks.patient.questions import read_message
 from verisim_tasks.patient.ranking import Asked, rank_facts
 from verisim_tasks.patient.targets import COMPLETE_ITEMS, Target, thresholds
 
-GENERAL_CONCEPTS = ("illness", "illnesses", "disease", "diseases", "condition", "conditions", "problems", "health")
+GENERAL_CONCEPTS = frozenset(
+    ("illness", "illnesses", "disease", "diseases", "condition", "conditions")
+    + ("problems", "health", "family", "relatives")
+)
 """Phrases that name no particular thing in a question about a list."""
 
 
@@ -16,7 +19,7 @@ def list_targets(item: str, asked: Asked, index: CaseIndex) -> list[Target]:
     """A question about a complete list: the whole of it, or one thing that may be in it."""
     facts = index.by_item.get(item, [])
     clause = asked.clause
-    named = [h for h in asked.hits if not _only_item_words(h, item, index)]
+    named = [h for h in asked.hits if not _only_item_words(h, item)]
     if not facts:
         return [Target(f"item:{item}", (), "category", clause.yes_no, item=item)]
     ranked = [r for r in rank_facts(asked, index) if r.fact.category == item]
@@ -59,11 +62,8 @@ def list_targets(item: str, asked: Asked, index: CaseIndex) -> list[Target]:
     ]
 
 
-def _only_item_words(hit: Hit[str], item: str, index: CaseIndex) -> bool:
+def _only_item_words(hit: Hit[str], item: str) -> bool:
     """The phrase only names the list itself ("medicines", "family"), not a thing in it."""
-    facts = [index.case.fact(v[5:]) for v in hit.values if v.startswith("fact:")]
-    if facts:
-        return all(f.category == item for f in facts) and item_named_by(hit.phrase, item)
     return hit.phrase in GENERAL_CONCEPTS or item_named_by(hit.phrase, item)
 
 

@@ -68,13 +68,24 @@ class Ranked:
     fact: Fact
     score: float
     """Log-odds that this fact answers the question."""
-    similarity: float
-    named: bool
-    """The question used a word for the fact or for its concept."""
+    margin: float
+    """By how much it is ahead of the next fact."""
     basis: str
     """What ties the fact to the question: the strongest of :data:`BASES`."""
-    charted: bool = True
+    charted: bool
     """The lexicon knows what the fact is about."""
+    features: Mapping[str, float]
+    """All that speaks for and against it (see :func:`features_of`)."""
+
+    @property
+    def similarity(self) -> float:
+        """How close the fact's own words are in meaning, -1 to 1."""
+        return self.features["similarity"]
+
+    @property
+    def named(self) -> bool:
+        """The question used a word for the fact or for its concept."""
+        return any(self.features[name] for name in ("term", "phrase", "concept", "held", "broader"))
 
 
 BASES = (
@@ -99,7 +110,6 @@ A fact with none of them is tied by meaning alone (``meaning``)."""
 _TIES = ("term", "phrase", "long_phrase", "concept", "held", "broader", "narrower", "implied", "akin")
 KIN_ITEMS = {
     "living_situation": ("marital_status", "children"),
-    "children": ("living_situation", "marital_status"),
     "marital_status": ("living_situation", "children"),
 }
 """Items that answer for another which the case does not hold."""
@@ -117,25 +127,38 @@ def weights() -> Mapping[str, float]:
     return {str(k): float(v) for k, v in load_yaml("lexicon", "understanding.yaml")["weights"].items()}
 
 
-def rank_facts(asked: Asked, index: CaseIndex) -> list[Ranked]:
-    """All facts, best first, ties by case order."""
-    table = weights()
-    ranked = []
-    for fact, features in features_of(asked, index):
-        score = table["intercept"] + sum(table.get(name, 0.0) * value for name, value in features.items())
-        score -= ELSEWHERE * max(features[name] for name in ("elsewhere", "excluded", "barred", "family"))
-        basis = next((name for name in BASES if features[name]), "meaning")
-        charted = index.concept_of[fact.id] is not None
-        named = any(features[name] for name in ("term", "phrase", "concept", "held", "broader"))
-        ranked.append(Ranked(fact, round(score, DECIMALS), features["similarity"], named, basis, charted))
+def rank_facts(asked: Asked, index: CaseIndex, table: Mapping[str, float] | None = None) -> list[Ranked]:
+    """All facts, best first, ties by case order. ``table``: other weights than the stored ones."""
+    table = table or weights()
     order = {f.id: i for i, f in enumerate(index.case.facts)}
-    return sorted(ranked, key=lambda r: (-r.score, order[r.fact.id]))
+    scored = [(_score(features, table), fact, features) for fact, features in features_of(asked, index)]
+    scored.sort(key=lambda row: (-row[0], order[row[1].id]))
+    following = [score for score, _, _ in scored[1:]] + [scored[-1][0]]
+    return [
+        Ranked(
+            fact,
+            score,
+            round(score - after, DECIMALS),
+            next((name for name in BASES if features[name]), "meaning"),
+            index.concept_of[fact.id] is not None,
+            features,
+        )
+        for (score, fact, features), after in zip(scored, following, strict=True)
+    ]
+
+
+def _score(features: Mapping[str, float], table: Mapping[str, float]) -> float:
+    score = table["intercept"] + sum(table.get(name, 0.0) * value for name, value in features.items())
+    barred = max(features[name] for name in ("elsewhere", "excluded", "barred", "family"))
+    return round(score - ELSEWHERE * barred, DECIMALS)
 
 
 def features_of(asked: Asked, index: CaseIndex) -> list[tuple[Fact, dict[str, float]]]:
     """For every fact of the case what speaks for and against it as an answer. Values lie in -1 to 1."""
     similarity = index.similarity(asked.text, asked.plain_text)
     best = max(similarity.values())
+    likeness = {**similarity, **index.question_similarity(asked.text, asked.plain_text)}
+    closest = max(likeness.values())
     named_sites = sites(asked.text) or sites(asked.clause.text)
     content = set(content_stems(asked.text)) | set(content_stems(asked.plain_text))
     return [
@@ -145,6 +168,9 @@ def features_of(asked: Asked, index: CaseIndex) -> list[tuple[Fact, dict[str, fl
                 "similarity": similarity[fact.id],
                 "nearest": float(similarity[fact.id] == best),
                 "behind": best - similarity[fact.id],
+                "likeness": likeness[fact.id],
+                "closest": float(likeness[fact.id] == closest),
+                "less_close": closest - likeness[fact.id],
                 "overlap": _overlap(content, index.stems_of[fact.id]),
                 **_kinship(fact, asked, index),
                 **_sides(fact, asked, index),

@@ -9,7 +9,7 @@ from verisim_tasks._stable import digest
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.embedding import MODEL_NAME, MODEL_REVISION, Encoder, default_encoder
 from verisim_tasks.language.lexicon import Lexicon, default_lexicon, load_yaml
-from verisim_tasks.noise.compose import apply_noise
+from verisim_tasks.noise.compose import phrase, select
 from verisim_tasks.noise.scene import Scene
 from verisim_tasks.noise.table import noise_table, phrase_table
 from verisim_tasks.patient.answer import plan_answer, retold
@@ -17,6 +17,7 @@ from verisim_tasks.patient.base import Exchange, PatientSetting
 from verisim_tasks.patient.case_index import CaseIndex, index_case
 from verisim_tasks.patient.grounding import Target, resolve, thresholds
 from verisim_tasks.patient.history import History, read_history
+from verisim_tasks.patient.plan import Plan
 from verisim_tasks.patient.questions import Message, read_message
 from verisim_tasks.patient.ranking import weights
 from verisim_tasks.patient.speech import opening, speak
@@ -43,8 +44,20 @@ class ScriptedPatient:
 
     def reply(self, exchanges: Sequence[Exchange]) -> list[Turn]:
         """One patient turn for each exchange, in order."""
+        return [self.voice(scene, self.plan(scene)) for scene in self.scenes(exchanges)]
+
+    def scenes(self, exchanges: Sequence[Exchange]) -> list[Scene]:
+        """How this patient understands each message; new texts are encoded in one batch."""
         self._encode_ahead(exchanges)
-        return [self._reply(exchange) for exchange in exchanges]
+        return [self.scene(exchange) for exchange in exchanges]
+
+    def plan(self, scene: Scene) -> Plan:
+        """What is told, held back or asked back about under the patient's noise."""
+        return select(retold(plan_answer(scene)), scene)
+
+    def voice(self, scene: Scene, plan: Plan) -> Turn:
+        """The plan in words."""
+        return speak(phrase(plan, scene), scene)
 
     def describe(self) -> dict[str, Any]:
         """What belongs in the instrument fingerprint: models, thresholds, noise table, phrases, lexicon."""
@@ -84,10 +97,6 @@ class ScriptedPatient:
             known[key] = resolve(message, index, focus)
         return known[key]
 
-    def _reply(self, exchange: Exchange) -> Turn:
-        scene = self.scene(exchange)
-        return speak(apply_noise(retold(plan_answer(scene)), scene), scene)
-
     def index_of(self, case: Case) -> CaseIndex:
         """The case prepared for questions, once per patient."""
         index = self._indexes.get(case.id)
@@ -100,7 +109,8 @@ class ScriptedPatient:
         """One batch for all new texts of this step."""
         texts = {c.core for e in exchanges for c in read_message(e.message).clauses}
         for case in {e.setting.case.id: e.setting.case for e in exchanges}.values():
-            texts.update(text for _, text in self.index_of(case).documents)
+            index = self.index_of(case)
+            texts.update(text for _, text in (*index.documents, *index.questions))
         self._encoder.encode(sorted(texts))
 
     def _check(self, case: Case) -> None:

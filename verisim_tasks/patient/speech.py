@@ -14,6 +14,7 @@ from verisim_tasks.noise.scene import Scene
 from verisim_tasks.patient.answer import PERSONAL_ITEMS
 from verisim_tasks.patient.grounding import SYMPTOM_ITEMS
 from verisim_tasks.patient.plan import Aside, Line, Plan
+from verisim_tasks.patient.wording import informed
 from verisim_tasks.records.case import Case, Fact
 from verisim_tasks.records.transcript import Denial, Disclosure, Form, NoiseEvent, Segment, Turn
 
@@ -38,7 +39,8 @@ def speak(plan: Plan, scene: Scene) -> Turn:
         joint = _denied_together(plan, scene)
         segments += joint
         for line in plan.spoken:
-            segment, told, denied, blurred = _line(line, scene, said=bool(joint) and _is_absent_symptom(line, scene))
+            together = bool(joint) and _is_absent_symptom(line, scene)
+            segment, told, denied, blurred = _line(line, scene, said=together, several=len(plan.spoken) > 1)
             if segment.text and segment.text not in {s.text for s in segments}:
                 segments += _confirmation(line, scene, segments)
                 segments.append(segment)
@@ -79,7 +81,9 @@ def opening(case: Case) -> Turn:
     )
 
 
-def _line(line: Line, scene: Scene, *, said: bool) -> tuple[Segment, list[Disclosure], list[Denial], list[NoiseEvent]]:
+def _line(
+    line: Line, scene: Scene, *, said: bool, several: bool
+) -> tuple[Segment, list[Disclosure], list[Denial], list[NoiseEvent]]:
     """One line in words, with what it discloses or denies."""
     fact = line.fact
     if line.mode == "tell" and fact is not None:
@@ -96,7 +100,7 @@ def _line(line: Line, scene: Scene, *, said: bool) -> tuple[Segment, list[Disclo
         denial = Denial(kind="justified", concept=line.concept, fact_id=fact.id)
         return Segment(text=text, kind="denial", device="deny_first"), [], [denial], []
     if line.mode == "absent":
-        text = "" if said else _absent(line, scene)
+        text = "" if said else _absent(line, scene, named=several)
         return Segment(text=text, kind="denial", device="unrecorded"), [], [_unrecorded(line)], []
     device = "personal" if line.target.item in PERSONAL_ITEMS else "unknown"
     return Segment(text=scene.say("plain", device, line.key), kind="social", device=device), [], [], []
@@ -125,19 +129,14 @@ def _unrecorded(line: Line) -> Denial:
 
 def word_fact(line: Line, fact: Fact, scene: Scene) -> tuple[str, Form, list[NoiseEvent]]:
     """The fact in this patient's words: the form literacy chose, blurred as memory demands, softened if need be."""
-    marked = fact.lay
-    form: Form = line.form
-    if form == "vague":
-        concept = scene.concept(line)
-        marked = fact.vague or (concept.vague if concept and concept.vague else fact.lay)
-    elif form == "colloquial" and fact.colloquial:
-        marked = fact.colloquial
+    marked, form = _worded(line, fact, scene)
     text, blurred = blur(marked, lambda span: _is_blurred(span, fact, scene))
-    events = [
+    events = [scene.event("health_literacy", "lay_words", line)] if form == "lay" else []
+    events += [
         scene.event("memory_recall", "blur_time" if span.kind == "time" else "drop_detail", line, detail=span.kind)
         for span in blurred
     ]
-    if blurred and form == "full":
+    if blurred and form in ("full", "lay"):
         form = "blurred"
     if fact.sensitive and scene.rate("social_cultural", "euphemism") and line.mode == "tell":
         softened = _soften(text, scene)
@@ -145,6 +144,32 @@ def word_fact(line: Line, fact: Fact, scene: Scene) -> tuple[str, Form, list[Noi
             events.append(scene.event("social_cultural", "euphemism", line))
             text = softened
     return text, form, events
+
+
+def _worded(line: Line, fact: Fact, scene: Scene) -> tuple[str, Form]:
+    """The marked words and their form: clinical words (``full``) where literacy is not limited, else ``lay`` ones."""
+    own = _own_words(fact, scene)
+    concept = scene.concept(line)
+    if line.form == "vague":
+        return fact.vague or (concept.vague if concept and concept.vague else own), "vague"
+    if line.form == "colloquial" and fact.colloquial:
+        return fact.colloquial, "colloquial"
+    lay = line.form == "full" and _limited(scene) and own != _informed(fact, scene)
+    return own, "lay" if lay else line.form
+
+
+def _own_words(fact: Fact, scene: Scene) -> str:
+    return fact.lay if _limited(scene) else _informed(fact, scene)
+
+
+def _informed(fact: Fact, scene: Scene) -> str:
+    """The fact with clinical words; the opening is the same at every level."""
+    case = scene.setting.case
+    return fact.lay if fact.id == case.opening.id else informed(fact.lay, case)
+
+
+def _limited(scene: Scene) -> bool:
+    return bool(scene.rate("health_literacy", "lay_words"))
 
 
 def _is_blurred(span: Span, fact: Fact, scene: Scene) -> bool:
@@ -167,8 +192,8 @@ def _euphemisms() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     return tuple((re.compile(rf"\b(?:{row['plain']})\b", re.IGNORECASE), tuple(row["soft"])) for row in rows)
 
 
-def _absent(line: Line, scene: Scene) -> str:
-    """A denial of what the case does not hold, in words that fit what was asked."""
+def _absent(line: Line, scene: Scene, *, named: bool) -> str:
+    """A denial of what the case does not hold, in words that fit what was asked. ``named``: says what is denied."""
     concept = scene.index.lexicon.concepts.get(line.target.concept or "")
     if line.target.item == "family_medical_history":
         return scene.say("plain", "unrecorded_family", line.key)
@@ -177,7 +202,7 @@ def _absent(line: Line, scene: Scene) -> str:
     if concept is None:
         return scene.say("plain", "unrecorded_other", line.key)
     kind = concept.kind if concept.kind in ("symptom", "condition", "drug", "habit") else "other"
-    if kind == "symptom" and (scene.level("cognitive_processing") or not line.target.yes_no):
+    if kind == "symptom" and (named or scene.level("cognitive_processing") or not line.target.yes_no):
         return f"I haven't noticed any {concept.name}."
     text = scene.say("plain", f"unrecorded_{kind}", line.key)
     return text.replace("{term}", concept.name)
@@ -212,7 +237,8 @@ def _aside(aside: Aside, plan: Plan, scene: Scene) -> Segment:
 def _again(fact_id: str, scene: Scene) -> Segment:
     """A fact already told, once more, in its plain words; the opening word for word."""
     fact = scene.setting.case.fact(fact_id)
-    text, _ = blur(fact.lay, lambda span: fact_id != scene.setting.case.opening.id and _is_blurred(span, fact, scene))
+    opens = fact_id == scene.setting.case.opening.id
+    text, _ = blur(_own_words(fact, scene), lambda span: not opens and _is_blurred(span, fact, scene))
     return Segment(text=text, kind="fact", fact_ids=(fact_id,), device="again")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from verisim_tasks.language.lexicon import load_yaml
 from verisim_tasks.language.words import content_stems
-from verisim_tasks.patient.ranking import ELSEWHERE, Asked, Ranked
+from verisim_tasks.patient.ranking import BASES, ELSEWHERE, Asked, Ranked
 
 Specificity = Literal["specific", "category", "open"]
 
@@ -18,6 +18,10 @@ COMPLETE_ITEMS = ("allergies", "family_medical_history", "medical_device", "medi
 
 BROAD_ITEMS = {"pain", "medical_history", "living_situation", "marital_status", "children"}
 """Items whose cue words ("any pain", "medical problems") often stand beside what is really asked about."""
+
+
+MARGIN = 3.0
+"""A lead beyond this says no more."""
 
 
 @dataclass(frozen=True)
@@ -37,33 +41,75 @@ class Target:
     item: str | None = None
     confirms: bool = False
     """A plain yes would be a true answer: the presence itself was asked about by name."""
+    beyond: bool = False
+    """Of an open question: it asks for something other than the main complaint."""
+    doubtful: bool = False
+    """No fact answers surely, but a present one may be what is meant: a denial could be false."""
 
 
 @functools.cache
 def thresholds() -> Mapping[str, float]:
-    """Least lifted log-odds of a first fact by its tie to the question and of further facts; least similarities."""
+    """Least log-odds of a first fact and of further facts; least similarities."""
     return {str(k): float(v) for k, v in load_yaml("lexicon", "understanding.yaml")["thresholds"].items()}
 
 
+@functools.cache
+def gate() -> Mapping[str, float]:
+    """Weights of the decision whether the best fact answers, fitted by ``scripts/fit_understanding.py``."""
+    return {str(k): float(v) for k, v in load_yaml("lexicon", "understanding.yaml")["gate"].items()}
+
+
 def is_answer(best: Ranked, asked: Asked) -> bool:
-    """Whether the best fact answers, or what was asked about is not recorded.
-
-    Its log-odds, lifted by a close meaning, must reach what its tie to the question needs: little where the question
-    names the fact, much where it names a thing that the fact is not about, or nothing.
-    """
-    basis = best.basis
-    if basis == "item" and asked.concept is not None and not best.named and set(asked.clause.items) <= BROAD_ITEMS:
-        basis = "other"
-    if basis == "other" and best.charted:
-        basis = "other_charted"
-    lift = thresholds()["lift"] * (best.similarity - thresholds()["usual"])
-    if basis == "other_kind" and best.similarity >= thresholds()["sure"] and best.score > -1.0:
+    """Whether the best fact answers, or what was asked about is not recorded."""
+    if is_barred(best):
+        return False
+    if best.basis == "item" and asked.concept is None and not set(asked.clause.items) & BROAD_ITEMS:
         return True
-    return best.score > -ELSEWHERE / 2 and best.score + lift >= thresholds()[basis]
+    table = gate()
+    odds = table["intercept"] + sum(table.get(k, 0.0) * v for k, v in gate_features(best, asked).items())
+    return odds >= thresholds()["answer"]
 
 
-def absent_target(asked: Asked) -> Target:
+def is_barred(rank: Ranked) -> bool:
+    """The fact is about another part of the body, another person, or what the question leaves out."""
+    return rank.score <= -ELSEWHERE / 2
+
+
+def gate_features(best: Ranked, asked: Asked) -> dict[str, float]:
+    """What speaks for and against a best fact being an answer at all."""
+    broad = asked.concept is not None and not best.named and set(asked.clause.items) <= BROAD_ITEMS
+    return {
+        "score": best.score,
+        "margin": min(best.margin, MARGIN),
+        **{name: best.features[name] for name in ("similarity", "likeness", "less_close", "overlap")},
+        "nothing_named": float(asked.concept is None),
+        "denied": float(best.fact.polarity == "denied"),
+        "other_charted": float(best.basis == "other" and best.charted),
+        "broad_item": float(best.basis == "item" and broad),
+        **{f"by_{basis}": float(best.basis == basis) for basis in (*BASES, "meaning")},
+    }
+
+
+def is_doubtful(asked: Asked, ranked: Sequence[Ranked]) -> bool:
+    """Whether a denial could be false: the question names nothing known, or a present fact may be what it means."""
+    if asked.concept is None and not asked.clause.items:
+        return True
+    return any(_may_be_meant(r) for r in ranked if r.fact.polarity == "present" and not is_barred(r))
+
+
+def _may_be_meant(rank: Ranked) -> bool:
+    """The fact is tied to the question by name, by all of its words, or by a very close meaning."""
+    if rank.basis == "narrower":
+        return rank.similarity >= thresholds()["narrow_doubt"]
+    return rank.named or rank.features["overlap"] == 1.0 or rank.similarity >= thresholds()["doubt"]
+
+
+def absent_target(asked: Asked, *, doubtful: bool = False) -> Target:
     """What was asked about and is not recorded, by its concept, item, aspect or words."""
+    return replace(_unrecorded(asked), doubtful=doubtful)
+
+
+def _unrecorded(asked: Asked) -> Target:
     clause, concept = asked.clause, asked.concept
     if concept is not None and clause.aspects and not clause.yes_no and concept.kind != "symptom":
         return Target(f"aspect:{concept.id}", (), "specific", False, item="aspect")

@@ -126,6 +126,8 @@ class Fact(Record):
     """Carries stigma: alcohol, drugs, sexual history, mental health, abuse, adherence, money."""
     terms: tuple[Text, ...] = ()
     """Words, lay and clinical, by which a doctor may ask for this fact."""
+    asked: tuple[Text, ...] = ()
+    """Whole questions by which doctors may ask for this fact; a question close in meaning to one of them asks for it."""
     codes: Codes = Codes()
 
 
