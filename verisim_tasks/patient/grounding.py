@@ -147,7 +147,7 @@ def _coordinated(asked: Asked, index: CaseIndex) -> list[Target]:
 
 
 def _absent_part(part: Asked, index: CaseIndex) -> Target:
-    return absent_target(part, doubtful=is_doubtful(part, rank_facts(part, index)))
+    return absent_target(part, doubtful=is_doubtful(part, rank_facts(part, index), index))
 
 
 def _is_deniable(part: Asked) -> bool:
@@ -185,7 +185,7 @@ def _one_target(asked: Asked, index: CaseIndex, *, listed: bool = False) -> Targ
     if stranger is not None:
         return absent_target(replace(asked, concept=stranger))
     if not is_answer(best, asked):
-        return absent_target(asked, doubtful=is_doubtful(asked, ranked))
+        return absent_target(asked, doubtful=is_doubtful(asked, ranked, index))
     fact = best.fact
     follow = [r.fact for r in ranked[1:] if _goes_with(r, best, asked)]
     return Target(

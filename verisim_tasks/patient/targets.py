@@ -9,6 +9,7 @@ from typing import Literal
 
 from verisim_tasks.language.lexicon import load_yaml
 from verisim_tasks.language.words import content_stems
+from verisim_tasks.patient.case_index import CaseIndex
 from verisim_tasks.patient.ranking import BASES, ELSEWHERE, Asked, Ranked
 
 Specificity = Literal["specific", "category", "open"]
@@ -90,18 +91,31 @@ def gate_features(best: Ranked, asked: Asked) -> dict[str, float]:
     }
 
 
-def is_doubtful(asked: Asked, ranked: Sequence[Ranked]) -> bool:
-    """Whether a denial could be false: the question names nothing known, or a present fact may be what it means."""
-    if asked.concept is None and not asked.clause.items:
-        return True
-    return any(_may_be_meant(r) for r in ranked if r.fact.polarity == "present" and not is_barred(r))
+def is_doubtful(asked: Asked, ranked: Sequence[Ranked], index: CaseIndex) -> bool:
+    """Whether a denial could be false: a present fact may be what the question means."""
+    known = asked.concept is not None or bool(asked.clause.items)
+    present = [r for r in ranked if r.fact.polarity == "present" and not is_barred(r)]
+    return any(
+        _may_be_meant(r) or _is_about(r, asked, index) or (not known and r.score > thresholds()["vague"])
+        for r in present
+    )
 
 
 def _may_be_meant(rank: Ranked) -> bool:
-    """The fact is tied to the question by name, by all of its words, or by a very close meaning."""
-    if rank.basis == "narrower":
-        return rank.similarity >= thresholds()["narrow_doubt"]
-    return rank.named or rank.features["overlap"] == 1.0 or rank.similarity >= thresholds()["doubt"]
+    """The fact holds all words of the question, or is very close to it in meaning."""
+    least = thresholds()["narrow_doubt" if rank.basis == "narrower" else "doubt"]
+    return rank.features["overlap"] == 1.0 or rank.similarity >= least
+
+
+def _is_about(rank: Ranked, asked: Asked, index: CaseIndex) -> bool:
+    """The fact is about the very thing that the question is about, by the case's words or the lexicon's."""
+    if asked.concept is None:
+        return rank.named
+    concept, fact_id = asked.concept.id, rank.fact.id
+    own = index.concept_of[fact_id]
+    if concept in index.held_by[fact_id] or (own is not None and concept in index.lexicon.ancestors(own)):
+        return True
+    return any({f"concept:{concept}", f"fact:{fact_id}"} <= set(hit.values) for hit in asked.hits)
 
 
 def absent_target(asked: Asked, *, doubtful: bool = False) -> Target:
