@@ -123,6 +123,11 @@ _UNCLEAR = re.compile(
         r"\bwhat did you (?:ask|say)\b",
         r"\bbig words?\b",
         r"\bnot sure what (?:you|that|the)\b",
+        r"\bhow (?:do )?you mean\b",
+        r"\bwhat (?:do )?you mean\b",
+        r"^\W*in what way\b",
+        r"\bget what you are asking\b",
+        r"\bknow how to answer that\b",
         r"\bmeaning what\b",
         r"\b(?:is|does) (?:that|it) (?:mean|like|when|the same|where)\b[^.]*\?",
     )

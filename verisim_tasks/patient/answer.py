@@ -59,7 +59,7 @@ def plan_answer(scene: Scene) -> Plan:
                     continue
                 budget -= cost
                 lines.append(line)
-    lines = _without_loose_denials(lines)
+    lines = _without_loose_ends(lines)
     if lines:
         greeted = "greeting" in scene.message.acts and scene.history.replies == 0
         return Plan(lines=tuple(lines), before=(Aside("greeting", "plain"),) if greeted else ())
@@ -78,10 +78,10 @@ def _lines(clause: int, target: Target, scene: Scene, so_far: list[Line]) -> lis
     return [_line(clause, target, f, scene) for f in chosen if f.id not in taken]
 
 
-def _without_loose_denials(lines: list[Line]) -> list[Line]:
-    """Beside an answer, "no, nothing like that" could be taken to deny the answer: only what has a name is denied."""
-    named = [line for line in lines if line.mode != "absent" or line.target.concept or line.target.item]
-    return named or lines
+def _without_loose_ends(lines: list[Line]) -> list[Line]:
+    """Beside an answer, "no, nothing like that" could be taken to deny the answer, and "hard to say" to doubt it."""
+    kept = [line for line in lines if line.fact or (line.mode == "absent" and (line.target.concept or line.target.item))]
+    return kept or lines[:1]
 
 
 def _can_be_denied(target: Target, scene: Scene) -> bool:

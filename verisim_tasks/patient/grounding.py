@@ -112,7 +112,7 @@ def _resolve_clause(clause: Clause, index: CaseIndex, focus: str | None) -> list
     if not hits and not clause.items and not clause.aspects and clause.probe:
         return []
     if _is_open(clause) and not any(_is_specific(h, index) for h in hits):
-        beyond = bool(clause.excluded) or "else" in words(clause.text)
+        beyond = bool(clause.excluded) or bool({"else", "other"} & set(words(clause.text)))
         return [Target("open", (), "open", clause.yes_no, beyond=beyond)]
     return [_one_target(asked, index)]
 

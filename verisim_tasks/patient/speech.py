@@ -102,7 +102,8 @@ def _line(
     if line.mode == "absent":
         text = "" if said else _absent(line, scene, named=several)
         return Segment(text=text, kind="denial", device="unrecorded"), [], [_unrecorded(line)], []
-    device = "personal" if line.target.item in PERSONAL_ITEMS else "unknown"
+    device = "unclear" if line.target.doubtful else "unknown"
+    device = "personal" if line.target.item in PERSONAL_ITEMS else device
     return Segment(text=scene.say("plain", device, line.key), kind="social", device=device), [], [], []
 
 

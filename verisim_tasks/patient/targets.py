@@ -9,7 +9,7 @@ from typing import Literal
 
 from verisim_tasks.language.lexicon import load_yaml
 from verisim_tasks.language.words import content_stems
-from verisim_tasks.patient.case_index import CaseIndex
+from verisim_tasks.patient.case_index import UNSPOKEN_CONCEPTS, CaseIndex
 from verisim_tasks.patient.ranking import BASES, ELSEWHERE, Asked, Ranked
 
 Specificity = Literal["specific", "category", "open"]
@@ -64,11 +64,17 @@ def is_answer(best: Ranked, asked: Asked) -> bool:
     """Whether the best fact answers, or what was asked about is not recorded."""
     if is_barred(best):
         return False
-    if best.basis == "item" and asked.concept is None and not set(asked.clause.items) & BROAD_ITEMS:
+    if best.basis == "item" and _asks_for_item(asked):
         return True
     table = gate()
     odds = table["intercept"] + sum(table.get(k, 0.0) * v for k, v in gate_features(best, asked).items())
     return odds >= thresholds()["answer"]
+
+
+def _asks_for_item(asked: Asked) -> bool:
+    """The question is for the item as a whole ("how old are you?"), whatever else was said before it."""
+    items = set(asked.clause.items)
+    return bool(items & set(UNSPOKEN_CONCEPTS)) or (asked.concept is None and not items & BROAD_ITEMS)
 
 
 def is_barred(rank: Ranked) -> bool:
@@ -102,9 +108,10 @@ def is_doubtful(asked: Asked, ranked: Sequence[Ranked], index: CaseIndex) -> boo
 
 
 def _may_be_meant(rank: Ranked) -> bool:
-    """The fact holds all words of the question, or is very close to it in meaning."""
+    """The fact holds the words of the question, or is very close to it in meaning."""
     least = thresholds()["narrow_doubt" if rank.basis == "narrower" else "doubt"]
-    return rank.features["overlap"] == 1.0 or rank.similarity >= least
+    overlap, likeness = rank.features["overlap"], rank.features["likeness"]
+    return overlap == 1.0 or rank.similarity >= least or (overlap >= 0.5 and likeness >= thresholds()["like_doubt"])
 
 
 def _is_about(rank: Ranked, asked: Asked, index: CaseIndex) -> bool:
