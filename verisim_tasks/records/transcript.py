@@ -73,14 +73,36 @@ class ClaimVerdict(Record):
     evidence: tuple[str, ...] = ()
 
 
+class VerifiedDraft(Record):
+    """One thing a patient model wanted to say, and what the verifier found in it."""
+
+    text: str
+    claims: tuple[ClaimVerdict, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Kinds of violation beside the claims, e.g. ``leak``, ``machine_talk``, ``no_reply``."""
+
+    @property
+    def is_hallucinated(self) -> bool:
+        """It claims what the record does not hold, or what the record excludes."""
+        return any(c.verdict in ("unsupported", "contradicted") for c in self.claims)
+
+
 class Verification(Record):
     """What the verifier did on one patient turn."""
 
-    attempts: int
+    drafts: tuple[VerifiedDraft, ...]
+    """In order; the last one was said, unless the scripted patient answered in its place."""
     fallback: bool = False
-    drafts: tuple[str, ...] = ()
-    claims: tuple[ClaimVerdict, ...] = ()
-    problems: tuple[str, ...] = ()
+
+    @property
+    def attempts(self) -> int:
+        """How often the model was asked."""
+        return len(self.drafts)
+
+    @property
+    def claims(self) -> tuple[ClaimVerdict, ...]:
+        """The claims of what was said; none are made by a scripted answer."""
+        return () if self.fallback or not self.drafts else self.drafts[-1].claims
 
 
 class Turn(Record):
