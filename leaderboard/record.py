@@ -74,6 +74,12 @@ class ScoreTable(EntryRecord):
     """Facts told after a question, a count."""
     volunteered_facts: Score
     """Facts told unasked and never asked for, a count."""
+    hallucination_rate_draft: Score
+    """Share of patient turns whose first draft held an unsupported claim, 0-1; undefined for a scripted patient."""
+    hallucination_rate: Score
+    """The same of what was said."""
+    fallback_rate: Score
+    """Share of patient turns that the scripted patient had to answer, 0-1."""
 
 
 class Counts(EntryRecord):

@@ -43,6 +43,9 @@ MEANS: tuple[str, ...] = (
     "sensitive_facts",
     "asked_facts",
     "volunteered_facts",
+    "hallucination_rate_draft",
+    "hallucination_rate",
+    "fallback_rate",
 )
 """Scores of a consultation that are simply averaged."""
 

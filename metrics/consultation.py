@@ -29,6 +29,9 @@ SCORE_NAMES: tuple[str, ...] = (
     "asked_facts",
     "volunteered_facts",
     "diagnosed_before_limit",
+    "hallucination_rate_draft",
+    "hallucination_rate",
+    "fallback_rate",
 )
 """The keys of ``score_consultation``, in the order they are reported."""
 
@@ -51,6 +54,7 @@ def score_consultation(transcript: Transcript, case: Case) -> Scores:
     Returns:
         ``SCORE_NAMES`` in order. Shares and rates are in 0-1, ``accuracy_drop`` in -1, 0 or 1 (clean minus noisy),
         ``turns`` and ``clean_turns`` in doctor messages, ``asked_facts`` and ``volunteered_facts`` are counts.
+        The hallucination and fallback rates are shares of the patient's turns that a verifier checked.
         ``None`` where undefined; everything is ``None`` when either twin ended in an error.
 
     Raises:
@@ -64,6 +68,7 @@ def score_consultation(transcript: Transcript, case: Case) -> Scores:
     scores.update(_diagnosis_scores(transcript, case))
     scores.update(_turn_scores(transcript))
     scores.update(_fact_scores(transcript, case))
+    scores.update(_truth_scores(transcript))
     return scores
 
 
@@ -158,6 +163,20 @@ def _fact_scores(transcript: Transcript, case: Case) -> Scores:
         "sensitive_facts": _share(told, sensitive),
         "asked_facts": float(len(told)),
         "volunteered_facts": float(len(volunteered(transcript, case))),
+    }
+
+
+def _truth_scores(transcript: Transcript) -> Scores:
+    """Of the turns that a verifier checked: unsupported claims in first drafts, in what was said, and fallbacks."""
+    checked = [turn.verification for turn in _answers(transcript) if turn.verification is not None]
+    drafted = [v for v in checked if v.drafts]
+    if not drafted:
+        return {}
+    said = [not v.fallback and v.drafts[-1].is_hallucinated for v in drafted]
+    return {
+        "hallucination_rate_draft": sum(v.drafts[0].is_hallucinated for v in drafted) / len(drafted),
+        "hallucination_rate": sum(said) / len(drafted),
+        "fallback_rate": sum(v.fallback for v in drafted) / len(drafted),
     }
 
 

@@ -48,6 +48,14 @@ def test_ask_reads_questions_from_a_pipe(tmp_path: Path) -> None:
         (["cases", "validate", "/nowhere"], "does not exist"),
         (["match", "/nowhere.jsonl"], "nowhere.jsonl"),
         (["entry", "/nowhere"], "nowhere"),
+        (["score", "/nowhere"], "no transcripts at /nowhere"),
+        (["verify", "/nowhere.jsonl"], "nowhere"),
+        (["verify"], "give either a file"),
+        (["nli", "/nowhere.jsonl"], "nowhere"),
+        (["mvme", "link", "/nowhere.jsonl"], "nowhere"),
+        (["compare-patients", "--patient", "{"], "not JSON"),
+        (["compare-patients", "--patient", '{"model": "hff"}'], "unknown patient model"),
+        (["compare-patients", "--patient", '"scripted"', "--limit", "0"], "at least 1"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(

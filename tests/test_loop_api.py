@@ -12,7 +12,7 @@ import pytest
 from loop_helpers import OPENING, EchoPatient, make_case, make_plan, quick
 
 from verisim_tasks.loop.engine import run_consultations
-from verisim_tasks.loop.model import ModelDoctor
+from verisim_tasks.loop.model import ModelSpeaker
 
 pytest.importorskip("tenacity", reason="lm-eval's API models need it (lm-eval[api])")
 
@@ -74,7 +74,7 @@ def test_a_chat_server_gets_the_messages_and_its_faults_cost_one_consultation(se
         num_concurrent=concurrent,
         max_retries=1,
     )
-    doctor = ModelDoctor(lm, chat=True, gen_kwargs={}, max_reply_tokens=50)
+    doctor = ModelSpeaker(lm, chat=True, gen_kwargs={}, max_reply_tokens=50)
     cases = [make_case("card-901")]
     for number, word in ((902, "BROKEN"), (903, "GARBAGE")):
         facts = [{**f.model_dump(mode="json"), "lay": f"{word} {f.lay}"} for f in cases[0].facts]

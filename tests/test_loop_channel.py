@@ -10,7 +10,7 @@ from loop_helpers import OPENING, EchoPatient, ScriptLM, make_plan, quick
 
 from verisim_tasks.loop.channel import Channel, chat_messages, choose_channel, plain_text, prompt_key
 from verisim_tasks.loop.engine import run_consultations
-from verisim_tasks.loop.model import ModelDoctor
+from verisim_tasks.loop.model import ModelSpeaker
 from verisim_tasks.loop.prompts import Message, conversation
 from verisim_tasks.records.transcript import Turn
 
@@ -89,7 +89,7 @@ class Dropping(ScriptLM):
 @pytest.mark.parametrize("kind", [Refusing, Dropping])
 def test_a_template_without_a_system_role_still_gets_the_contract(kind: type[ScriptLM]) -> None:
     lm = kind(lambda prompt: "<think>never ends" if "Pardon" not in prompt else "How long?")
-    doctor = ModelDoctor(lm, chat=True, gen_kwargs={}, max_reply_tokens=8)
+    doctor = ModelSpeaker(lm, chat=True, gen_kwargs={}, max_reply_tokens=8)
     run_consultations([make_plan()], doctor, EchoPatient(), quick())
     assert doctor.channel.fold_system
     assert len(lm.prompts) == 5
@@ -120,7 +120,7 @@ class LocalChatCompletion(ScriptLM):
 
 def test_chat_completion_models_get_the_message_list_in_any_case() -> None:
     lm = LocalChatCompletion()
-    doctor = ModelDoctor(lm, chat=False, gen_kwargs={}, max_reply_tokens=8)
+    doctor = ModelSpeaker(lm, chat=False, gen_kwargs={}, max_reply_tokens=8)
     run_consultations([make_plan()], doctor, EchoPatient(), quick(max_turns=1))
     (sent,) = json.loads(lm.prompts[0])
     assert [m["role"] for m in json.loads(sent)] == ["system", "user"]
@@ -130,7 +130,7 @@ def test_chat_completion_models_get_the_message_list_in_any_case() -> None:
 @pytest.mark.parametrize("chat", [True, False])
 def test_the_opening_stands_exactly_once_in_every_prompt(chat: bool) -> None:
     lm = ScriptLM(lambda prompt: "How long?\n\nAnd where?")
-    doctor = ModelDoctor(lm, chat=chat, gen_kwargs={}, max_reply_tokens=8)
+    doctor = ModelSpeaker(lm, chat=chat, gen_kwargs={}, max_reply_tokens=8)
     run_consultations([make_plan(noise={"memory_recall": 2})], doctor, EchoPatient(), quick())
     assert lm.prompts
     assert all(prompt.count(OPENING) == 1 for prompt in lm.prompts)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from verisim_tasks.loop.doctor_text import FLAGS, read_doctor, strip_thinking
+from verisim_tasks.language.model_text import strip_thinking
+from verisim_tasks.loop.doctor_text import FLAGS, read_doctor
 
 
 @pytest.mark.parametrize(

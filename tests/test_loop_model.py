@@ -10,18 +10,18 @@ from loop_helpers import EchoPatient, ScriptLM, make_case, make_plan, quick
 
 from verisim_tasks.errors import UserError
 from verisim_tasks.loop.engine import run_consultations
-from verisim_tasks.loop.model import ModelDoctor, doctor_kwargs
+from verisim_tasks.loop.model import ModelSpeaker, reply_kwargs
 from verisim_tasks.loop.prompts import Conversation, Message
 from verisim_tasks.loop.replies import Failed, TooLong
-from verisim_tasks.records.transcript import Transcript
+from verisim_tasks.records.transcript import Role, Transcript
 
 NOISY = {"memory_recall": 3}
 
 
 def doctor_of(
     lm: Any, *, chat: bool = True, gen_kwargs: dict[str, Any] | None = None, cache: Any = None
-) -> ModelDoctor:
-    return ModelDoctor(lm, chat=chat, gen_kwargs=gen_kwargs or {}, max_reply_tokens=8, cache=cache)
+) -> ModelSpeaker:
+    return ModelSpeaker(lm, chat=chat, gen_kwargs=gen_kwargs or {}, max_reply_tokens=8, cache=cache)
 
 
 def consult(lm: Any, plans: list[Any] | None = None, **changes: Any) -> list[Transcript]:
@@ -56,14 +56,14 @@ def test_every_request_says_until_length_and_sampling() -> None:
 
 @pytest.mark.parametrize("alias", ["max_gen_toks", "max_new_tokens", "max_tokens"])
 def test_generation_arguments_have_one_form(alias: str) -> None:
-    kwargs = doctor_kwargs({alias: 99, "until": "X", "top_p": 0.9, "do_sample": True}, ["\nPatient:"], 8)
+    kwargs = reply_kwargs({alias: 99, "until": "X", "top_p": 0.9, "do_sample": True}, ["\nPatient:"], 8)
     assert kwargs == {"until": ["\nPatient:", "X"], "max_gen_toks": 99, "do_sample": True, "top_p": 0.9}
     assert list(kwargs)[:3] == ["until", "max_gen_toks", "do_sample"]
 
 
 def test_a_seed_for_the_model_is_refused() -> None:
     with pytest.raises(UserError, match="seed"):
-        doctor_kwargs({"seed": 1}, [], 8)
+        reply_kwargs({"seed": 1}, [], 8)
 
 
 def test_a_blank_line_does_not_end_a_reply() -> None:
@@ -118,7 +118,7 @@ def test_too_long_is_said_with_numbers() -> None:
 
 def test_a_reply_longer_than_the_context_is_a_users_mistake() -> None:
     with pytest.raises(UserError, match="max_reply_tokens"):
-        ModelDoctor(Counting(), chat=True, gen_kwargs={}, max_reply_tokens=150)
+        ModelSpeaker(Counting(), chat=True, gen_kwargs={}, max_reply_tokens=150)
 
 
 class Api(ScriptLM):
@@ -219,7 +219,11 @@ def test_model_arguments_stay_out_of_transcripts() -> None:
     lm = ScriptLM()
     lm.api_key = "hunter2"
     transcripts = run_consultations(
-        [make_plan(make_case())], doctor_of(lm), EchoPatient(), quick(), doctor_role=doctor_of(lm).role("script")
+        [make_plan(make_case())],
+        doctor_of(lm),
+        EchoPatient(),
+        quick(),
+        roles={"doctor": doctor_of(lm).role("script"), "patient": Role(model="echo")},
     )
     assert "hunter2" not in transcripts[0].model_dump_json()
     assert transcripts[0].roles["doctor"].settings["channel"] == "chat"

@@ -12,6 +12,7 @@ def test_defaults_stand_where_nothing_is_said() -> None:
     assert read_settings(None) == read_settings({}) == read_settings({"verisim": None}) == Settings()
     assert Settings().model_dump() == {
         "patient": "scripted",
+        "judge": None,
         "cases": "bank",
         "max_turns": 20,
         "seed": 1234,

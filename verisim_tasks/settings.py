@@ -16,13 +16,30 @@ KEY = "verisim"
 """The metadata key, as in ``--metadata '{"verisim": {"max_turns": 10}}'``."""
 
 
+class RoleModel(BaseModel):
+    """A model that plays a role, named as on lm-eval's command line: ``{"model": "hf", "model_args": {...}}``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    model: Annotated[str, StringConstraints(min_length=1)]
+    model_args: dict[str, Any] | str = {}
+
+
+class PatientModel(RoleModel):
+    """A model that plays the patient: the part from the whole record, or rewording what the scripted patient says."""
+
+    style: Literal["act", "reword"] = "act"
+
+
 class Settings(BaseModel):
     """How consultations are run. Values are strict: ``"20"`` is not a number, ``true`` is not 1."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    patient: Literal["scripted"] = "scripted"
-    """Who plays the patient."""
+    patient: Literal["scripted", "same"] | PatientModel = "scripted"
+    """Who plays the patient: rules and data alone, the model under test (flagged in every result), or another model."""
+    judge: Literal["same"] | RoleModel | None = None
+    """A model that extracts the claims of a played patient's drafts; without one, rules do."""
     cases: Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)] = "bank"
     """``bank``, or a file, folder or importer that ``verisim_tasks.cases.bank.load_cases`` understands."""
     max_turns: Annotated[int, Field(ge=1, le=200)] = 20

@@ -49,7 +49,7 @@ def hard_words(question: str, level: Cefr) -> tuple[str, ...]:
     """
     if level not in AXES["language"]:
         raise UserError(f"no CEFR level {level!r}{did_you_mean(str(level), AXES['language'])}")
-    limits: Mapping[str, Any] = load_yaml("personas.yaml")["comprehension"][level]
+    limits: Mapping[str, Any] = load_yaml("patientsim", "personas.yaml")["comprehension"][level]
     said = f" {' '.join(words(question))} "
     terms = [term for term, grade in _jargon() if grade > limits["jargon"] and f" {term} " in said]
     terms = [t for t in terms if not any(t != other and f" {t} " in f" {other} " for other in terms)]
@@ -84,7 +84,7 @@ def _analyzer() -> CEFRAnalyzer:
 
 @functools.cache
 def _known() -> frozenset[str]:
-    return frozenset(load_yaml("personas.yaml")["comprehension"]["known"])
+    return frozenset(load_yaml("patientsim", "personas.yaml")["comprehension"]["known"])
 
 
 @functools.cache

@@ -90,5 +90,5 @@ def all_personas() -> tuple[Persona, ...]:
 
 
 def _axis(axis: str, persona: Persona) -> Mapping[str, Any]:
-    row: Mapping[str, Any] = load_yaml("personas.yaml")[axis][getattr(persona, axis)]
+    row: Mapping[str, Any] = load_yaml("patientsim", "personas.yaml")[axis][getattr(persona, axis)]
     return row

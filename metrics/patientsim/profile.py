@@ -120,5 +120,5 @@ def _closing_items(case: Case) -> Iterator[Item]:
 
 @functools.cache
 def _wording() -> dict[str, dict[str, dict[str, str]]]:
-    data: dict[str, dict[str, dict[str, str]]] = load_yaml("lexicon", "profile_items.yaml")
+    data: dict[str, dict[str, dict[str, str]]] = load_yaml("patientsim", "profile_items.yaml")
     return data

@@ -160,5 +160,5 @@ def _topics(text: str) -> frozenset[str]:
 
 @functools.cache
 def _topic_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    rows = load_yaml("lexicon", "profile_items.yaml")["topics"]
+    rows = load_yaml("patientsim", "profile_items.yaml")["topics"]
     return tuple((category, re.compile(pattern)) for category, pattern in rows.items())

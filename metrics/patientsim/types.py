@@ -58,7 +58,7 @@ class Rules:
 @functools.cache
 def rules() -> Rules:
     """The rules that ship with the suite."""
-    data = load_yaml("lexicon", "sentence_types.yaml")
+    data = load_yaml("patientsim", "sentence_types.yaml")
     return Rules(
         lead=re.compile(rf"(?:{data['lead']})+"),
         tail=re.compile(data["tail"]),

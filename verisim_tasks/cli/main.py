@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from verisim_tasks import __version__
 from verisim_tasks.errors import UserError
 
-COMMANDS: tuple[str, ...] = ("run", "path", "register", "cases", "ask", "chat", "match", "icd", "entry", "context")
+COMMANDS: tuple[str, ...] = (
+    *("run", "path", "register", "cases", "ask", "chat", "compare-patients"),
+    *("verify", "score", "match", "icd", "nli", "mvme", "entry", "context"),
+)
 """Subcommands in the order of the help text; ``verisim_tasks.cli.<name>`` holds ``add_parser`` and ``run``."""
 
 EXIT_USER_ERROR = 2
@@ -27,7 +30,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"verisim-tasks {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in COMMANDS:
-        importlib.import_module(f"verisim_tasks.cli.{name}").add_parser(subparsers)
+        module = name.replace("-", "_")
+        importlib.import_module(f"verisim_tasks.cli.{module}").add_parser(subparsers)
     return parser
 
 

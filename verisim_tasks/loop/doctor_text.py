@@ -6,9 +6,9 @@ follows, is cut. Loops are said once. A diagnosis counts only behind its marker 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from verisim_tasks.language.model_text import clean_characters, own_side, say_once, strip_thinking
 from verisim_tasks.loop.diagnosis_text import find_diagnosis, find_differential
 
 FLAGS: tuple[str, ...] = (
@@ -47,13 +47,13 @@ def read_doctor(text: str, *, forced: bool = False) -> DoctorMessage:
         The message; never raises, whatever the text.
     """
     flags: list[str] = []
-    spoken, thought, closed = strip_thinking(_clean_characters(text))
+    spoken, thought, closed = strip_thinking(clean_characters(text))
     if thought:
         flags.append("think" if closed else "unclosed_think")
-    own, cut = _own_side(spoken if closed else "")
+    own, cut = own_side(spoken if closed else "", "doctor")
     if cut:
         flags.append("both_sides")
-    visible, looped = _say_once(own)
+    visible, looped = say_once(own)
     if looped:
         flags.append("loop")
     if not visible:
@@ -67,103 +67,3 @@ def read_doctor(text: str, *, forced: bool = False) -> DoctorMessage:
     elif questions > 1:
         flags.append("several_questions")
     return DoctorMessage(visible, diagnosis, find_differential(visible), tuple(flags))
-
-
-_THINK = re.compile(r"[<\[]\s*(/?)\s*(?:think|thinking|thought|reasoning)\s*[>\]]", re.IGNORECASE)
-
-
-def strip_thinking(text: str) -> tuple[str, bool, bool]:
-    """Remove thoughts: ``(what was said, whether there were any, whether the last one was closed)``.
-
-    A closing tag without an opening one ends a thought that the chat template opened.
-    """
-    said: list[str] = []
-    inside, seen, start = False, False, 0
-    for tag in _THINK.finditer(text):
-        seen = True
-        closing = bool(tag.group(1))
-        if closing and not inside:
-            said.clear()
-        elif not closing and not inside:
-            said.append(text[start : tag.start()])
-        inside = not closing
-        start = tag.end()
-    if not inside:
-        said.append(text[start:])
-    return "".join(said).strip(), seen, not inside
-
-
-_MARKUP = r"[\s*_#>`\"'\[(|]*"
-_CLOSE = r"[*_`\"'\])]*\s*[:：]"
-_PATIENT = r"(?:the\s+)?(?:patient|user|human|caregiver|parent|mother|father|examiner|nurse)(?:'s\s+\w+)?"
-_DOCTOR = r"(?:(?:the\s+)?(?:doctor|physician|clinician|assistant)|dr\.?(?:\s+[A-Z][\w-]*)?)"
-_LEADING_DOCTOR = re.compile(rf"^{_MARKUP}{_DOCTOR}{_CLOSE}[*_]*\s*", re.IGNORECASE)
-_OTHER_SIDE = re.compile(
-    rf"(?:^|\n){_MARKUP}(?:{_PATIENT}|{_DOCTOR}|system){_CLOSE}"
-    rf"|(?<=[.?!…])[\s*_\"']+(?:patient|doctor|user|human){_CLOSE}"
-    r"|<\|(?:im_end|im_start|eot_id|end|endoftext|user|system|start_header_id)\|>"
-    r"|</s>|\[/?INST\]|<(?:end_of_turn|start_of_turn)>",
-    re.IGNORECASE,
-)
-
-
-def _own_side(text: str) -> tuple[str, bool]:
-    """The doctor's own words, and whether anything was cut that it wrote for the other side."""
-    text = text.strip()
-    while leading := _LEADING_DOCTOR.match(text):
-        text = text[leading.end() :].strip()
-    found = _OTHER_SIDE.search(text)
-    if not found:
-        return text, False
-    rest = text[found.end() :].strip()
-    return text[: found.start()].strip().rstrip("*_#>`").rstrip(), bool(rest) or not _is_end_token(found.group())
-
-
-def _is_end_token(marker: str) -> bool:
-    return ":" not in marker and "：" not in marker
-
-
-LOOP_REPEATS = 3
-"""A stretch said this many times in a row is a loop."""
-_LONGEST_LOOP = 40
-_SENTENCE = re.compile(r"(?<=[.?!…])\s+|\n+")
-
-
-def _say_once(text: str) -> tuple[str, bool]:
-    """The text with loops (of sentences, then of words) said once, and whether there were any."""
-    sentences = [s for s in _SENTENCE.split(text) if s.strip()]
-    folded = _fold(sentences, longest=8)
-    looped = len(folded) < len(sentences)
-    if looped:
-        text = " ".join(folded)
-    words = text.split()
-    shorter = _fold(words, longest=_LONGEST_LOOP)
-    if len(shorter) < len(words):
-        return " ".join(shorter), True
-    return text.strip(), looped
-
-
-def _fold(units: list[str], longest: int) -> list[str]:
-    """``units`` with every stretch of up to ``longest`` units that comes three or more times in a row kept once."""
-    kept: list[str] = []
-    position = 0
-    while position < len(units):
-        for size in range(1, min(longest, (len(units) - position) // LOOP_REPEATS) + 1):
-            block = units[position : position + size]
-            times = 1
-            while units[position + times * size : position + (times + 1) * size] == block:
-                times += 1
-            if times >= LOOP_REPEATS:
-                kept.extend(block)
-                position += times * size
-                break
-        else:
-            kept.append(units[position])
-            position += 1
-    return kept
-
-
-def _clean_characters(text: str) -> str:
-    """Text that is valid Unicode and free of control characters other than line breaks and tabs."""
-    valid = text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(c for c in valid if c in "\n\t" or (ord(c) >= 32 and not 127 <= ord(c) < 160))

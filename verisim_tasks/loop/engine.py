@@ -24,7 +24,7 @@ Reply = str | TooLong | Failed
 DoctorGenerate = Callable[[Sequence[Conversation]], Sequence[Reply]]
 """Whoever plays the doctor: one reply for each prompt, in order."""
 
-UNNAMED_DOCTOR = Role(model="unnamed")
+UNNAMED = Role(model="unnamed")
 
 
 class Progress(Protocol):
@@ -62,7 +62,7 @@ def run_consultations(
     patient: Patient,
     settings: Settings,
     *,
-    doctor_role: Role = UNNAMED_DOCTOR,
+    roles: dict[str, Role] | None = None,
     instrument: dict[str, Any] | None = None,
     preface: str | None = None,
     progress: Progress | None = None,
@@ -74,7 +74,7 @@ def run_consultations(
         doctor_generate: Plays the doctor.
         patient: Plays every patient.
         settings: Of these, the loop reads ``max_turns``.
-        doctor_role: How the doctor is named in the transcripts.
+        roles: How the doctor and the patient are named in the transcripts.
         instrument: What the fingerprint is taken of; described from the plans' own cases when left out.
         preface: A user's own system instruction, put before the doctor's contract.
         progress: Told once a turn.
@@ -88,8 +88,7 @@ def run_consultations(
     _take_turns(list(running.values()), doctor_generate, patient, settings.max_turns, preface, progress)
     if instrument is None:
         instrument = describe_instrument([p.case for p in everything], patient.describe(), settings.max_turns)
-    patient_role = Role(model=settings.patient, settings=patient.describe())
-    write = _Writer({"doctor": doctor_role, "patient": patient_role}, instrument, running)
+    write = _Writer(roles or {"doctor": UNNAMED, "patient": UNNAMED}, instrument, running)
     return [write(plan) for plan in everything]
 
 

@@ -1,4 +1,4 @@
-"""Any lm-eval model as the doctor."""
+"""Any lm-eval model as the doctor, or in another role: asks it many prompts at once, and outlives its faults."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ GIVE_UP_AFTER = 3
 _LENGTH_ALIASES = ("max_new_tokens", "max_tokens", "max_completion_tokens")
 
 
-def doctor_kwargs(given: dict[str, Any], stops: Sequence[str], max_reply_tokens: int) -> dict[str, Any]:
-    """The generation arguments of every doctor message, in one canonical form (they are part of the cache key).
+def reply_kwargs(given: dict[str, Any], stops: Sequence[str], max_reply_tokens: int) -> dict[str, Any]:
+    """The generation arguments of every message, in one canonical form (they are part of the cache key).
 
     Args:
         given: What the user passed as ``--gen_kwargs``.
@@ -62,8 +62,8 @@ class NeverAnsweredError(UserError):
         )
 
 
-class ModelDoctor:
-    """Plays the doctor with an lm-eval model.
+class ModelSpeaker:
+    """Speaks with an lm-eval model.
 
     Identical prompts of a greedy turn are asked once. Greedy answers are read from and written to lm-eval's response
     cache. One failing request costs one consultation, not the run. An empty answer of an API model is asked again
@@ -78,10 +78,12 @@ class ModelDoctor:
         gen_kwargs: dict[str, Any],
         max_reply_tokens: int,
         cache: MutableMapping[str, Any] | None = None,
+        who: str = "doctor",
     ) -> None:
         self._lm = lm
+        self._who = who
         self.channel: Channel = choose_channel(lm, chat=chat)
-        self.kwargs = doctor_kwargs(gen_kwargs, self.channel.stops, max_reply_tokens)
+        self.kwargs = reply_kwargs(gen_kwargs, self.channel.stops, max_reply_tokens)
         self._cache = cache
         self._answered = False
         self._failures = 0
@@ -97,7 +99,7 @@ class ModelDoctor:
         return not self.kwargs["do_sample"]
 
     def role(self, name: str) -> Role:
-        """How this doctor is named in transcripts; no model arguments, they may hold secrets."""
+        """How this speaker is named in transcripts; no model arguments, they may hold secrets."""
         return Role(
             model=name,
             settings={"channel": self.channel.kind, "fold_system": self.channel.fold_system, "gen_kwargs": self.kwargs},
@@ -165,12 +167,15 @@ class ModelDoctor:
         except UserError:
             raise
         except NotImplementedError as error:
-            raise _cannot_generate(self._lm) from error
+            raise _cannot_generate(self._lm, self._who) from error
         except Exception as error:
             if len(texts) == 1:
                 return [self._failed(error)]
             log.warning(
-                "asking the doctor %d prompts at once failed (%s); asking one by one", len(texts), describe_error(error)
+                "asking the %s %d prompts at once failed (%s); asking one by one",
+                self._who,
+                len(texts),
+                describe_error(error),
             )
         return [answer for text in texts for answer in self._ask([text])]
 
@@ -181,7 +186,7 @@ class ModelDoctor:
                 doc={},
                 arguments=(text, {**self.kwargs, "until": list(self.kwargs["until"])}),
                 idx=i,
-                metadata=("verisim_doctor", i, 1),
+                metadata=(f"verisim_{self._who}", i, 1),
             )
             for i, text in enumerate(texts)
         ]
@@ -196,7 +201,7 @@ class ModelDoctor:
         self._failures += 1
         if not self._answered and self._failures >= GIVE_UP_AFTER:
             raise NeverAnsweredError(self._failures, describe_error(error)) from error
-        log.warning("the doctor model failed on one prompt: %s", describe_error(error))
+        log.warning("the %s model failed on one prompt: %s", self._who, describe_error(error))
         return Failed(describe_error(error))
 
     @property
@@ -224,9 +229,9 @@ def _as_text(answer: Any) -> str:
     return answer if isinstance(answer, str) else ("" if answer is None else str(answer))
 
 
-def _cannot_generate(lm: Any) -> UserError:
+def _cannot_generate(lm: Any, who: str) -> UserError:
     return UserError(
-        f"the model type {type(lm).__name__} cannot generate text, and a doctor has to; "
+        f"the model type {type(lm).__name__} cannot generate text, and a {who} has to; "
         "choose a model type with generate_until, such as hf or local-chat-completions"
     )
 

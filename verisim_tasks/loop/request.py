@@ -25,7 +25,7 @@ from verisim_tasks.cases.bank import load_cases
 from verisim_tasks.errors import UserError
 from verisim_tasks.loop.engine import run_consultations
 from verisim_tasks.loop.instrument import describe_instrument
-from verisim_tasks.loop.model import ModelDoctor
+from verisim_tasks.loop.model import ModelSpeaker
 from verisim_tasks.loop.plan import Plan
 from verisim_tasks.loop.progress import ProgressBar
 from verisim_tasks.loop.restricted import without_text
@@ -126,9 +126,9 @@ def _run_group(lm: Any, group: list[ConsultRequest]) -> _Run:
     circumstances = group[0].circumstances
     settings = circumstances.settings
     cases = cases_by_id(settings.cases)
-    patient = make_patient(settings)
+    patient, patient_role = make_patient(settings, lm)
     plans = {request.model_dump_json(): _plan(request, cases) for request in group}
-    doctor = ModelDoctor(
+    doctor = ModelSpeaker(
         lm,
         chat=circumstances.chat,
         gen_kwargs=circumstances.gen_kwargs,
@@ -141,7 +141,7 @@ def _run_group(lm: Any, group: list[ConsultRequest]) -> _Run:
             doctor,
             patient,
             settings,
-            doctor_role=doctor.role(model_name(lm)),
+            roles={"doctor": doctor.role(model_name(lm)), "patient": patient_role},
             instrument=describe_instrument(cases.values(), patient.describe(), settings.max_turns),
             preface=circumstances.preface,
             progress=progress,

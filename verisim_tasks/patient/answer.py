@@ -80,8 +80,12 @@ def _lines(clause: int, target: Target, scene: Scene, so_far: list[Line]) -> lis
 
 def _without_loose_ends(lines: list[Line]) -> list[Line]:
     """Beside an answer, "no, nothing like that" could be taken to deny the answer, and "hard to say" to doubt it."""
-    kept = [line for line in lines if line.fact or (line.mode == "absent" and (line.target.concept or line.target.item))]
+    kept = [line for line in lines if line.fact or (line.mode == "absent" and _has_name(line.target))]
     return kept or lines[:1]
+
+
+def _has_name(target: Target) -> bool:
+    return bool(target.concept or target.item)
 
 
 def _can_be_denied(target: Target, scene: Scene) -> bool:

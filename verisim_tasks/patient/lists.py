@@ -8,9 +8,9 @@ from verisim_tasks.patient.questions import read_message
 from verisim_tasks.patient.ranking import Asked, rank_facts
 from verisim_tasks.patient.targets import COMPLETE_ITEMS, Target, thresholds
 
-GENERAL_CONCEPTS = frozenset(
-    ("illness", "illnesses", "disease", "diseases", "condition", "conditions")
-    + ("problems", "health", "family", "relatives")
+GENERAL_CONCEPTS = (
+    *("illness", "illnesses", "disease", "diseases", "condition", "conditions"),
+    *("problems", "health", "family", "relatives"),
 )
 """Phrases that name no particular thing in a question about a list."""
 

@@ -127,7 +127,7 @@ class Fact(Record):
     terms: tuple[Text, ...] = ()
     """Words, lay and clinical, by which a doctor may ask for this fact."""
     asked: tuple[Text, ...] = ()
-    """Whole questions by which doctors may ask for this fact; a question close in meaning to one of them asks for it."""
+    """Whole questions by which doctors may ask for this fact; what is close in meaning to one of them asks for it."""
     codes: Codes = Codes()
 
 

@@ -16,7 +16,7 @@ from lm_eval.filters import build_filter_ensemble
 from verisim_metrics.consultation import score_consultation
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.embedding import default_encoder
-from verisim_tasks.loop.model import doctor_kwargs
+from verisim_tasks.loop.model import reply_kwargs
 from verisim_tasks.loop.request import (
     DEFAULT_RUN_DIR,
     REQUEST_TYPE,
@@ -67,7 +67,7 @@ class ConsultationTask(Task):  # type: ignore[misc]
             self.settings: Settings = read_settings(given.get("metadata"))
             self.variant: Variant = variant_of(given)
             self._cases: dict[str, Case] = dict(ready_cases(self.settings.cases))
-            ready_patient(self.settings.patient)
+            ready_patient()
             check_writable(Path(self.settings.run_dir or DEFAULT_RUN_DIR), "the run folder")
             self.repeats = _repeats(self.settings, given)
             self._docs, self.left_out = self._choose_docs()
@@ -161,7 +161,7 @@ class ConsultationTask(Task):  # type: ignore[misc]
         task, doc_id, _ = kwargs["metadata"]
         case = self._cases[doc["case_id"]]
         gen_kwargs = dict(self.config.generation_kwargs)
-        doctor_kwargs(gen_kwargs, (), self.settings.max_reply_tokens)  # refuses what models do not take
+        reply_kwargs(gen_kwargs, (), self.settings.max_reply_tokens)  # refuses what models do not take
         circumstances = Circumstances(
             settings=self.settings,
             chat=bool(kwargs.get("apply_chat_template")),
@@ -226,6 +226,6 @@ def ready_cases(source: str) -> dict[str, Case]:
 
 
 @functools.cache
-def ready_patient(patient: str) -> None:
+def ready_patient() -> None:
     """Load what the patient needs, so that a missing model package is said before the first token."""
     default_encoder().encode(["Ready?"])

@@ -26,7 +26,7 @@ from verisim_tasks.clinician.model import NAME as CLINICIAN
 from verisim_tasks.errors import UserError, did_you_mean
 from verisim_tasks.loop.replies import describe_error
 from verisim_tasks.loop.store import check_writable
-from verisim_tasks.settings import KEY, read_settings
+from verisim_tasks.settings import KEY, RoleModel, read_settings
 from verisim_tasks.tasks.consultation import ready_cases, ready_patient
 from verisim_tasks.tasks.variants import GROUPS, VARIANTS, level_tag
 
@@ -108,7 +108,9 @@ def check(config: EvaluatorConfig) -> None:
     if settings.run_dir:
         check_writable(Path(settings.run_dir), "run_dir in metadata.verisim")
     ready_cases(settings.cases)
-    ready_patient(settings.patient)
+    if isinstance(settings.patient, RoleModel):
+        check_model(settings.patient.model, "patient")
+    ready_patient()
 
 
 def check_tasks(tasks: str | list[str]) -> None:
@@ -123,7 +125,7 @@ def check_tasks(tasks: str | list[str]) -> None:
             raise UserError(f"unknown task {name!r}{did_you_mean(name, dict.fromkeys(known))}")
 
 
-def check_model(name: str) -> None:
+def check_model(name: str, who: str = "doctor") -> None:
     """Raise ``UserError`` for a model type that lm-eval does not know, cannot import, or that cannot generate."""
     if name not in model_registry:
         raise UserError(f"unknown model type {name!r}{did_you_mean(name, sorted(model_registry.keys()))}")
@@ -134,7 +136,7 @@ def check_model(name: str) -> None:
             f"model type {name!r} needs the package {error.name or 'named here'}: {describe_error(error)}; install it"
         ) from error
     if getattr(getattr(kind, "generate_until", None), "__isabstractmethod__", False):
-        raise UserError(f"model type {name!r} cannot generate text, and a doctor has to; choose another, such as hf")
+        raise UserError(f"model type {name!r} cannot generate text, and a {who} has to; choose another, such as hf")
 
 
 def check_weights(model: str, model_args: dict[str, Any]) -> None:

@@ -29,6 +29,9 @@ MEANS: tuple[str, ...] = (
     "sensitive_facts",
     "asked_facts",
     "volunteered_facts",
+    "hallucination_rate_draft",
+    "hallucination_rate",
+    "fallback_rate",
 )
 """Plain means over the cases in which the score is defined."""
 
@@ -104,6 +107,7 @@ def higher_is_better() -> dict[str, bool]:
     better = {**dict.fromkeys(MEANS, True), "turns": False, "clean_turns": False}
     for name in ("asked_facts", "volunteered_facts"):
         del better[name]
+    better.update(dict.fromkeys(("hallucination_rate_draft", "hallucination_rate", "fallback_rate"), False))
     better.update({f"{name}_micro": True for name in MICRO})
     return {**better, **dict.fromkeys(_PAIRED, False), "errors": False}
 

@@ -1,0 +1,233 @@
+"""The verifier: verdicts, whole answers, history, hostile text, and the two labelled sets."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from verisim_tasks.cases.bank import find_case
+from verisim_tasks.patient.base import Exchange, PatientSetting
+from verisim_tasks.patient.speech import opening
+from verisim_tasks.records.noise import NoiseProfile
+from verisim_tasks.records.transcript import Disclosure, Turn
+from verisim_tasks.verify import Draft, Findings, Verifier, judge_rows
+from verisim_tasks.verify.audit import load_profiles
+
+MINE = Path(__file__).parent / "data" / "claims_mine.jsonl"
+REWORDINGS = MINE.with_name("rewordings_mine.jsonl")
+EXTERNAL = os.environ.get("VERISIM_EXTERNAL_DATA")
+FLAGGED = ("unsupported", "contradicted")
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Verifier:
+    return Verifier()
+
+
+def check(
+    verifier: Verifier,
+    case_id: str,
+    text: str,
+    question: str = "",
+    noise: dict[str, int] | None = None,
+    turns: Sequence[Turn] | None = None,
+) -> Findings:
+    case = find_case(case_id)
+    setting = PatientSetting(case, NoiseProfile(noise or {}))
+    exchange = Exchange(setting, tuple(turns) if turns is not None else (opening(case),), question, 1)
+    return verifier.verify([Draft(exchange, text)])[0]
+
+
+@pytest.mark.parametrize(
+    ("case_id", "question", "text", "verdict"),
+    [
+        ("pulm-002", "", "My chest has been hurting since this morning.", "supported"),
+        ("pulm-002", "", "I've been having palpitations.", "unsupported"),
+        ("pulm-002", "", "I have asthma.", "contradicted"),
+        ("pulm-002", "Do you have asthma?", "Yes.", "contradicted"),
+        ("pulm-002", "Have you had a fever?", "No, never.", "supported"),
+        ("pulm-002", "Are you short of breath?", "Not really.", "contradicted"),
+        ("pulm-002", "Have you had any headaches?", "No.", "unrecorded_denial"),
+        ("pulm-002", "", "Parking here is a nightmare.", "not_clinical"),
+        ("pulm-002", "", "I was in hospital for pneumonia as a child.", "unsupported"),
+        ("card-003", "", "My mother died of a heart attack.", "unsupported"),
+        ("card-003", "", "I am 65 years old.", "contradicted"),
+        ("card-003", "", "I live with my wife.", "contradicted"),
+        ("card-003", "", "I smoke ten cigarettes a day.", "contradicted"),
+        ("card-003", "Do you take blood thinners?", "I take warfarin.", "unsupported"),
+        ("gast-004", "", "The pain moved to the left side.", "contradicted"),
+        ("neur-002", "", "My double vision is worse in the morning.", "contradicted"),
+    ],
+)
+def test_verdicts(verifier: Verifier, case_id: str, question: str, text: str, verdict: str) -> None:
+    assert verdict in {c.verdict for c in check(verifier, case_id, text, question).claims}
+
+
+def test_what_a_concept_does_not_cover_makes_a_claim_unsupported(verifier: Verifier) -> None:
+    case = load_profiles(None)["pulm-002"]
+    plain, bloody, productive = verifier.judge_claims(
+        case, ["patient has a dry cough", "patient has a cough with blood", "patient brings up green phlegm"]
+    )
+    assert plain.verdict == "supported"
+    assert bloody.is_wrong
+    assert productive.is_wrong
+
+
+def test_a_true_blur_is_supported_and_another_number_is_not(verifier: Verifier) -> None:
+    question = "How long have you been breathless?"
+    assert check(verifier, "card-003", "For a few weeks now.", question).ok
+    assert not check(verifier, "card-003", "For six months.", question).ok
+
+
+def test_a_first_denial_is_justified_only_by_noise(verifier: Verifier) -> None:
+    question = "Do you smoke cannabis?"
+    clean = check(verifier, "psyc-003", "No.", question)
+    shy = check(verifier, "psyc-003", "No.", question, {"social_cultural": 3})
+    assert not clean.ok
+    assert shy.ok
+    assert {d.kind for d in shy.denials} == {"justified"}
+
+
+def test_an_unjustified_gap_is_an_omission(verifier: Verifier) -> None:
+    question = "When did the pain start?"
+    found = check(verifier, "pulm-002", "I can't remember.", question)
+    assert "unjustified_omission" in {p.kind for p in found.problems}
+    assert check(verifier, "pulm-002", "I can't remember.", question, {"memory_recall": 3}).ok
+
+
+def test_earlier_turns_are_kept_to(verifier: Verifier) -> None:
+    case = find_case("card-003")
+    turns = (
+        opening(case),
+        Turn(index=1, speaker="doctor", text="Do you have a headache?"),
+        Turn(index=1, speaker="patient", text="No, no headache.", disclosed=()),
+    )
+    assert check(verifier, "card-003", "No, no headache.", "Any headache?", turns=turns).ok
+    turned = check(verifier, "card-003", "Yes, I have a bad headache.", "Any headache?", turns=turns)
+    assert "contradicts_history" in {p.kind for p in turned.problems}
+    told = Turn(index=1, speaker="patient", text="I woke gasping twice.", disclosed=(Disclosure(fact_id="f07"),))
+    assert check(verifier, "card-003", "As I said, it was twice.", "How often?", turns=(*turns[:2], told)).ok
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", "empty"),
+        ("...", "empty"),
+        ("As an AI language model I cannot feel pain.", "machine_talk"),
+        ("Doctor: How long have you had this? Patient: Two days.", "speaks_as_doctor"),
+        ("You should take an aspirin and rest.", "speaks_as_doctor"),
+        ("I think I have heart failure.", "names_diagnosis"),
+        ('{"answer": "yes"}', "markup"),
+        ("Ich habe seit gestern starke Schmerzen in der Brust und kann nicht schlafen.", "other_language"),
+        ("我胸口疼。", "other_language"),
+        ("I get out of breath. " * 500, "too_long"),
+    ],
+)
+def test_whole_answer_checks(verifier: Verifier, text: str, kind: str) -> None:
+    found = check(verifier, "card-003", text, "How are you?")
+    assert kind in {p.kind for p in found.problems}
+    assert not found.ok
+
+
+def test_feedback_names_claim_and_record_and_never_the_diagnosis(verifier: Verifier) -> None:
+    found = check(
+        verifier, "card-003", "I have congestive heart failure and I had a pacemaker put in.", "Tell me more."
+    )
+    assert "pacemaker" in found.feedback
+    assert "heart failure" not in found.feedback.lower()
+
+
+def test_another_extractor_may_be_given_and_fall_back(verifier: Verifier) -> None:
+    case = find_case("card-003")
+    exchange = Exchange(PatientSetting(case, NoiseProfile({})), (opening(case),), "", 1)
+    draft = Draft(exchange, "My ankles are swollen.")
+    judge = Verifier(extract=lambda drafts: [["patient has a pacemaker"], None])
+    given_claims, by_rule = judge.verify([draft, draft])
+    assert not given_claims.ok
+    assert by_rule.ok
+    assert by_rule.disclosed == ("f08",)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=300), question=st.text(max_size=80))
+def test_no_text_breaks_the_verifier(verifier: Verifier, text: str, question: str) -> None:
+    assert isinstance(check(verifier, "card-003", text, question), Findings)
+
+
+HOSTILE = ["<b>pain</b> " * 900, "no " * 3000, "a" * 10_000, "\U0001f600" * 500, "?!" * 2000, "\x00\ufffe"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text(verifier: Verifier, text: str) -> None:
+    assert not check(verifier, "card-003", text, "Any pain?").ok
+
+
+def _figures(verifier: Verifier, path: Path, profiles: str | None) -> tuple[float, float, int]:
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    judged = judge_rows(rows, load_profiles(profiles), verifier)
+    bad = [r for r in judged if r["label"] in FLAGGED]
+    good = [r for r in judged if r["label"] not in FLAGGED]
+    missed = sum(r["verdict"] not in FLAGGED for r in bad)
+    return 1 - missed / len(bad), sum(r["verdict"] in FLAGGED for r in good) / len(good), missed
+
+
+def test_own_rewordings(verifier: Verifier) -> None:
+    rows = [json.loads(line) for line in REWORDINGS.read_text("utf-8").splitlines()]
+    found = {"reworded": [], "false": []}  # type: dict[str, list[bool]]
+    for kind, accepted in found.items():
+        asked = [r for r in rows if kind in r]
+        accepted += [check(verifier, r["case"], r[kind], r["question"]).ok for r in asked]
+    assert found["reworded"].count(False) <= 0.1 * len(found["reworded"])
+    assert found["false"].count(False) >= 0.87 * len(found["false"])
+
+
+@pytest.mark.skipif(not EXTERNAL, reason="VERISIM_EXTERNAL_DATA is not set")
+def test_published_claims(verifier: Verifier) -> None:
+    folder = Path(EXTERNAL or "") / "verisim_reference"
+    rows = [json.loads(line) for line in (folder / "claims_dev.jsonl").read_text("utf-8").splitlines()]
+    judged = judge_rows(rows, load_profiles(str(folder)), verifier)
+    flagged = [r["verdict"] in FLAGGED for r in judged]
+    assert all(f for f, r in zip(flagged, judged, strict=True) if r["label"] == "unsupported")
+    assert sum(f for f, r in zip(flagged, judged, strict=True) if r["label"] != "unsupported") <= 2
+
+
+def test_own_claims_on_bank_cases(verifier: Verifier, tmp_path: Path) -> None:
+    own = tmp_path / "bank.jsonl"
+    rows = [line for line in MINE.read_text("utf-8").splitlines() if '"patient_id": "P00' not in line]
+    own.write_text("\n".join(rows), "utf-8")
+    caught, false_alarms, _ = _figures(verifier, own, None)
+    assert caught >= 0.95
+    assert false_alarms <= 0.05
+
+
+BLIND = MINE.with_name("claims_labelled.jsonl")
+
+
+def test_claims_labelled_by_somebody_who_had_not_read_the_verifier(verifier: Verifier) -> None:
+    rows = [json.loads(line) for line in BLIND.read_text("utf-8").splitlines()]
+    bank = {row["patient_id"] for row in rows if not row["patient_id"].startswith("P0")}
+    rows = [row for row in rows if row["patient_id"] in bank]
+    judged = judge_rows(rows, {case_id: find_case(case_id) for case_id in sorted(bank)}, verifier)
+    flagged = {
+        label: [r["verdict"] in FLAGGED for r in judged if r["label"] == label]
+        for label in ("unsupported", "contradicted", "supported")
+    }
+    assert sum(flagged["unsupported"]) >= 0.94 * len(flagged["unsupported"])  # the bar is 95%
+    assert sum(flagged["contradicted"]) >= 0.85 * len(flagged["contradicted"])
+    assert sum(flagged["supported"]) <= 0.10 * len(flagged["supported"])  # the bar is 5%
+
+
+@pytest.mark.parametrize(("name", "share"), [("rewordings", 0.21), ("rewordings_false", 1.0)])  # the bar is 10% and 0%
+def test_rewordings_by_somebody_who_had_not_read_the_verifier(verifier: Verifier, name: str, share: float) -> None:
+    rows = [json.loads(line) for line in MINE.with_name(f"{name}.jsonl").read_text("utf-8").splitlines()]
+    rejected = [not check(verifier, r["case"], r["reworded"], r["question"]).ok for r in rows]
+    assert sum(rejected) <= share * len(rows)
+    if name == "rewordings_false":
+        assert sum(rejected) >= 0.87 * len(rows)

@@ -1,0 +1,1 @@
+"""The patient played by a language model."""

@@ -1,0 +1,246 @@
+"""Whether every word of a claim that carries a fact is borne out by the record: what is left over is made up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from verisim_tasks.language.body import sites
+from verisim_tasks.language.words import content_stems, fold, stem, words
+from verisim_tasks.verify.claims import Claim
+from verisim_tasks.verify.details import Details
+from verisim_tasks.verify.evidence import CaseRecord, FactRecord, Nearness, misspelt
+from verisim_tasks.verify.judgement import Judgement, Outcome
+from verisim_tasks.verify.synonyms import listed, meanings, opposed, unsure
+from verisim_tasks.verify.vocabulary import tables
+from verisim_tasks.verify.wording import Word, carries, spoken
+
+MAX_BESIDE = 2
+"""Facts beside those that a verdict rests on which may bear out the words left over."""
+
+
+_ASSERTS = re.compile(r"\b(?:work(?:s|ed)?|live[sd]?) (?:as|in|at|for|with|on)\b")
+"""Says where somebody works or lives, in whatever words."""
+NORMAL = frozenset(("fine", "normal", "ok", "okay", "alright", "clear"))
+"""Words by which something is said not to be affected."""
+_TO_DOCTOR = re.compile(
+    r"\b(?:want to know|know what|you|your|thanks?|thank you|hope|sorry|please|welcome|hello|let me|i hope)\b"
+)
+FIRM = ("drug", "device", "procedure")
+MIN_SHARED = 2
+"""Words of a claim that a fact must say before it counts beside those the verdict rests on."""
+
+
+class Coverage:
+    """Checks the verdicts on one case word by word."""
+
+    def __init__(self, record: CaseRecord, details: Details, nearness: Nearness) -> None:
+        self._record = record
+        self._details = details
+        self._near = nearness
+
+    def judge(self, judged: Judgement, among: Sequence[FactRecord], targets: Sequence[str]) -> None:
+        """Turn a verdict that words of the claim do not bear out; ``among`` are the facts it may rest on."""
+        carrying = self._carrying(judged.claim)
+        if self._opposed(judged, carrying, among, targets):
+            return
+        named = judged.verdict != "not_clinical"
+        if named:
+            carrying = [w for w in carrying if w.stem not in listed("medicine")]
+        loose = not named or not judged.claim.reading.is_clinical
+        if loose and not _ASSERTS.search(fold(judged.claim.text)) and all(w.stem in listed("talk") for w in carrying):
+            if not carrying and not named:
+                self._bare_quantity(judged, among)
+            return
+        basis = self._record.siblings(self._record.of((*judged.facts, *targets)))
+        basis = tuple(f for f in basis if f in among) if named else basis
+        open_words = self._open(carrying, judged.claim, basis)
+        beside = self._beside(open_words, carrying, among)
+        if named:
+            beside = tuple(f for f in beside if _count(carrying, f) >= MIN_SHARED)
+        open_words = self._open(open_words, judged.claim, (*basis, *beside))
+        if open_words and self._is_paraphrase(judged.claim, open_words, (*basis, *beside)):
+            open_words = []
+        if open_words:
+            self._left_over(judged, open_words, (*basis, *beside))
+        elif named and not judged.claim.reading.is_clinical:
+            self._details.places(judged, judged.claim.reading, basis)
+        elif not named:
+            self._found(judged, beside or basis)
+
+    def _bare_quantity(self, judged: Judgement, among: Sequence[FactRecord]) -> None:
+        """A number or time about nothing that is named must stand somewhere in the record."""
+        for quantity in judged.claim.reading.quantities:
+            if quantity.text != "once" and not judged.claim.context:
+                self._details.quantity(judged, quantity, among, among)
+
+    def rescue(self, judged: Judgement, among: Sequence[FactRecord], targets: Sequence[str]) -> Judgement:
+        """The verdict when one fact says every word of the claim, with the same negations; else the one given.
+
+        It undoes what the vocabulary read into single words ("standing there", "burst", "cannot stop drinking").
+        """
+        claim = judged.claim
+        carrying = self._carrying(claim)
+        if claim.reading.of("group") and any(a.family == "direction" for a in claim.reading.of("group")):
+            return judged
+        carrying = [w for w in carrying if w.stem not in _counted(claim) | listed("medicine")]
+        asked = self._record.of(targets)
+        for fact in (*asked, *(f for f in among if f.id not in targets)):
+            said = len(carrying) + len(claim.reading.quantities) + sum(w.negated for w in carrying)
+            enough = bool(carrying) and (fact.id in targets or said >= MIN_SHARED)
+            enough = enough and self._names_all(claim, fact)
+            if enough and all(_bears(w, fact) and not self._turns(w, fact) for w in carrying):
+                again = Judgement(claim)
+                again.add("supported", "", [fact])
+                if not self._opposed(again, carrying, among, targets):
+                    self._details.judge(again, (fact,), targets)
+                if not again.is_wrong:
+                    return again
+        return judged
+
+    def _carrying(self, claim: Claim) -> list[Word]:
+        """Words that carry a fact; what is called fine counts as denied."""
+        names = frozenset(stem(w) for w in words(self._record.case.informant.patient_name or ""))
+        found = [w for w in spoken(claim.text) if carries(w) and w.stem not in names]
+        normal = set(words(claim.text)) & NORMAL
+        return [replace(w, negated=True) for w in found] if normal and not claim.reading.negated else found
+
+    def _names_all(self, claim: Claim, fact: FactRecord) -> bool:
+        """Medicines, devices and operations stand in the fact by name; only symptoms go by many words."""
+        kinds = self._record.terms.kind
+        firm = [
+            a
+            for a in claim.reading.of("concept", "drug")
+            if not a.negated and not a.image and (a.kind == "drug" or kinds(a.values[0]) in FIRM)
+        ]
+        return all(a.stems & fact.stems for a in firm)
+
+    def _turns(self, word: Word, fact: FactRecord) -> bool:
+        """The claim denies what the fact states."""
+        return word.negated and not meanings(word.stem) & fact.turned
+
+    def _open(self, found: Sequence[Word], claim: Claim, facts: Sequence[FactRecord]) -> list[Word]:
+        settled = self._settled(claim, facts)
+        return [w for w in found if w.stem not in settled and not any(_bears(w, f) for f in facts)]
+
+    def _settled(self, claim: Claim, facts: Sequence[FactRecord]) -> frozenset[str]:
+        """Stems of what was judged by its meaning: concepts that the facts state or deny, numbers and times."""
+        stems = _counted(claim)
+        for atom in claim.reading.of("concept", "drug"):
+            turned = atom.negated != claim.negative
+            held = self._record.denying(atom, facts) if turned else self._record.stating(atom, facts)
+            stems |= frozenset(s for s in atom.stems if held and (turned or not _only_turned(s, held)))
+        for atom in claim.reading.of("group"):
+            held_groups = frozenset(v for f in facts for v in f.groups | f.groups_absent)
+            stems |= atom.stems if atom.values[0] in held_groups else frozenset()
+        return frozenset(stems)
+
+    def _beside(
+        self, open_words: Sequence[Word], carrying: Sequence[Word], among: Sequence[FactRecord]
+    ) -> tuple[FactRecord, ...]:
+        """The facts that bear out most of the words left over, each of them more than the ones before."""
+        chosen: list[FactRecord] = []
+        left = list(open_words)
+        while left and len(chosen) < MAX_BESIDE:
+            best = max(among, key=lambda f: (_count(left, f), _count(carrying, f)), default=None)
+            if best is None or not _count(left, best):
+                break
+            chosen.append(best)
+            left = [w for w in left if not _bears(w, best)]
+        return tuple(chosen)
+
+    def _is_paraphrase(self, claim: Claim, left: Sequence[Word], facts: Sequence[FactRecord]) -> bool:
+        """The words left over are no clinical ones, and the claim as a whole is very close to a fact in meaning."""
+        clinical = {s for atom in claim.reading.atoms for s in atom.stems}
+        if any(w.stem in clinical or w.negated for w in left):
+            return False
+        close = self._near.of(claim.text, facts)
+        return max(close.values(), default=0.0) >= float(tables()["thresholds"]["left_over"])
+
+    def _left_over(self, judged: Judgement, left: Sequence[Word], facts: Sequence[FactRecord]) -> None:
+        denied = [w for w in left if not w.negated and any(meanings(w.stem) & f.turned for f in facts)]
+        if denied:
+            bearing = [f for f in facts if meanings(denied[0].stem) & f.turned]
+            judged.add("contradicted", f"the record denies {denied[0].text}", bearing[:1])
+            return
+        told = ", ".join(dict.fromkeys(w.text for w in left))
+        all_denied = all(w.negated for w in left) or judged.claim.negative
+        verdict: Outcome = "unrecorded_denial" if all_denied else "unsupported"
+        judged.add(verdict, f"the record says nothing of {told}")
+
+    def _found(self, judged: Judgement, facts: Sequence[FactRecord]) -> None:
+        """A claim that names nothing clinical and stands in the record."""
+        if not facts:
+            return
+        judged.add("supported", "", facts[:1])
+        for quantity in judged.claim.reading.quantities:
+            self._details.quantity(judged, quantity, facts, self._record.siblings(facts))
+        self._details.places(judged, judged.claim.reading, facts)
+
+    def _opposed(
+        self, judged: Judgement, carrying: Sequence[Word], among: Sequence[FactRecord], targets: Sequence[str]
+    ) -> bool:
+        text = fold(judged.claim.text)
+        for claimed, held in opposed():
+            match = claimed.search(text)
+            if match is None:
+                continue
+            inside = frozenset(content_stems(match[0]))
+            rest = [w for w in carrying if w.stem not in inside]
+            facts = (
+                [f for f in among if all(_touches(w, f) for w in rest)]
+                if rest
+                else self._record.siblings(self._record.of((*judged.facts, *targets)))
+            )
+            against = [f for f in facts if any(held.search(fold(t)) for t in f.texts)]
+            agreeing = [f for f in facts if f not in against and _agrees(f, match[0], claimed)]
+            if against and not agreeing:
+                judged.add("contradicted", f"the record tells otherwise of {match[0]}", against[:1])
+                return True
+        return False
+
+
+def _agrees(fact: FactRecord, said: str, claimed: re.Pattern[str]) -> bool:
+    """The fact says the same, or tells what brings relief where the claim does."""
+    if fact.fact.aspect == "relieving" and "help" in said:
+        return True
+    return any(claimed.search(fold(t)) and not unsure().search(fold(t)) for t in fact.texts)
+
+
+def is_small_talk(claim: Claim) -> bool:
+    """Speaks to the doctor, thanks, hopes or asks, in words that carry no fact."""
+    plain = [w for w in spoken(claim.text) if carries(w)]
+    if _ASSERTS.search(fold(claim.text)):
+        return False
+    of_visit = _TO_DOCTOR.search(fold(claim.text)) or any(w.stem in listed("visit") for w in plain)
+    return bool(of_visit) and all(w.stem in listed("talk") | listed("visit") for w in plain)
+
+
+def _count(found: Sequence[Word], fact: FactRecord) -> int:
+    return sum(_bears(w, fact) for w in found)
+
+
+def _bears(word: Word, fact: FactRecord) -> bool:
+    """The fact says the word, or one of like meaning, and does not deny it where the claim states it."""
+    held = fact.stated | fact.turned if word.negated else fact.stated
+    if meanings(word.stem) & held:
+        return True
+    if word.stem in listed("regions") and sites(word.text) & fact.sites and not (meanings(word.stem) & fact.turned):
+        return True
+    return any(misspelt(word.stem, s) for s in held)
+
+
+def _counted(claim: Claim) -> set[str]:
+    """Stems that say a time or how often; what is counted is not among them."""
+    return {s for q in claim.reading.quantities for s in content_stems(q.text) if q.kind != "count" and s != q.noun}
+
+
+def _only_turned(word_stem: str, facts: Sequence[FactRecord]) -> bool:
+    """All that the facts say of the word, they say under a negation ("without condoms")."""
+    own = meanings(word_stem)
+    return any(own & f.turned for f in facts) and not any(own & f.stated for f in facts)
+
+
+def _touches(word: Word, fact: FactRecord) -> bool:
+    return bool(meanings(word.stem) & (fact.stated | fact.turned))
