@@ -38,6 +38,28 @@ def test_ask_reads_questions_from_a_pipe(tmp_path: Path) -> None:
     assert one == two
 
 
+@pytest.mark.parametrize("command", [["match"], ["nli"], ["verify", "--claims"], ["mvme", "link"]])
+def test_an_empty_file_is_said(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("\n", encoding="utf-8")
+    assert main([*command, str(empty)]) == 2
+    assert "holds no line" in capsys.readouterr().err
+
+
+def test_nonsense_has_no_code_and_guesses_are_marked_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["icd", "xqzzt blorf"]) == 1
+    assert capsys.readouterr().out == "no code found\n"
+    assert main(["icd", "xqzzt blorf", "--all"]) == 0
+    assert main(["icd", "heart attack"]) == 0
+
+
+def test_bad_yaml_is_named_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = tmp_path / "case.yaml"
+    case.write_text("id: x\nfacts: [a, b\nother: 1\n", encoding="utf-8")
+    assert main(["ask", str(case), "hi"]) == 2
+    assert "line 3" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

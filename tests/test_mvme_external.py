@@ -11,8 +11,9 @@ import pytest
 from verisim_metrics.mvme.analysis import spearman
 from verisim_metrics.mvme.chief import aggregate
 from verisim_metrics.mvme.linking import FuzzyLinker, link_fuzzy, read_code_list
-from verisim_metrics.mvme.published import Row, choices_in, pairs_in, read_rows
+from verisim_metrics.mvme.published import Row, choices_in, pairs_in
 from verisim_metrics.mvme.report import PARTS, missing_parts, parse_report
+from verisim_tasks._jsonl import read_objects
 
 FOLDER = os.environ.get("VERISIM_EXTERNAL_DATA")
 pytestmark = [
@@ -30,7 +31,7 @@ def external(name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    return list(read_rows(str(external("reports_sample.jsonl"))))
+    return list(read_objects(str(external("reports_sample.jsonl"))))
 
 
 def test_all_parts_are_found_in_98_percent_of_the_published_reports(rows: list[Row]) -> None:

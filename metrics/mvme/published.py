@@ -7,11 +7,8 @@ rows with ``reference`` and ``reports`` of several doctors (and ``chief_physicia
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from verisim_metrics.mvme.chief import Choices, mark
@@ -37,26 +34,6 @@ _CHIEF = re.compile(r"chief_physician_(?P<judge>[^_]+)_on_(?P<report>.+)")
 
 Row = tuple[str, dict[str, Any]]
 """Where the row stands, for messages, and the row."""
-
-
-def read_rows(name: str) -> Iterator[Row]:
-    """The objects of a JSON-lines file (``-`` is standard input). Raises ``UserError`` naming file and line."""
-    label = "standard input" if name == "-" else name
-    try:
-        lines: Iterable[bytes] = sys.stdin.buffer if name == "-" else Path(name).read_bytes().splitlines()
-    except OSError as error:
-        raise UserError(f"{name} cannot be read ({error.strerror}); give a JSON-lines file or '-'") from error
-    for number, raw in enumerate(lines, start=1):
-        place = f"{label}, line {number}"
-        try:
-            line = raw.decode("utf-8-sig").strip()
-            row = json.loads(line) if line else None
-        except (ValueError, RecursionError) as error:
-            raise UserError(f"{place}: not a JSON object in UTF-8; write one {{...}} a line") from error
-        if line and not isinstance(row, dict):
-            raise UserError(f"{place}: not a JSON object; write one {{...}} a line")
-        if isinstance(row, dict):
-            yield place, row
 
 
 def choices_in(rows: Iterable[Row]) -> list[Choices]:

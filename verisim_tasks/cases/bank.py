@@ -64,7 +64,7 @@ def read_case(path: Path) -> Case:
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: is not UTF-8 text; save it as UTF-8") from error
     except yaml.YAMLError as error:
-        raise UserError(f"{path}: is not valid YAML ({_first_line(error)})") from error
+        raise UserError(f"{path}{_line_of(error)}: is not valid YAML ({_first_line(error)}); mend that line") from error
     if not isinstance(data, dict):
         raise UserError(f"{path}: holds no case; a case file is a YAML mapping (see CASE_FORMAT.md)")
     try:
@@ -132,6 +132,11 @@ def _article(noun: str) -> str:
     if first in ("a", "an", "the") or noun.split("(")[0].strip().endswith("s"):
         return noun
     return f"{'an' if first[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _line_of(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f", line {mark.line + 1}" if mark is not None else ""
 
 
 def _first_line(error: Exception) -> str:

@@ -10,6 +10,9 @@ from dataclasses import asdict
 
 from verisim_tasks.errors import UserError
 
+WEAK = 0.45
+"""Below this a code is a guess: nonsense reaches 0.43."""
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
@@ -22,6 +25,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "-n", "--limit", type=int, default=5, metavar="N", help="codes to show for each name (default 5)"
     )
+    parser.add_argument("--all", action="store_true", help="print weak guesses too (score under 0.45)")
     parser.add_argument("--json", action="store_true", help="one JSON object a name")
     parser.set_defaults(run=run)
 
@@ -51,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
     any_found = False
     for term in _terms(args.term):
-        links = link(term, args.limit)
+        links = [found for found in link(term, args.limit) if args.all or found.score >= WEAK]
         any_found = any_found or bool(links)
         show(term, links)
     return 0 if any_found else 1

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
+from verisim_tasks._jsonl import read_objects
 from verisim_tasks.errors import UserError
 
 
@@ -30,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """Print every line with its verdict. Raises ``UserError`` naming file and line of a bad one."""
     from verisim_metrics.matching import match_diagnosis
 
-    rows = [_checked(line, place) for place, line in _lines(args.file)]
+    rows = [_checked(row, place) for place, row in read_objects(args.file)]
     for row in rows:
         verdict = match_diagnosis(
             row["prediction"], row["reference"], row.get("synonyms") or (), row.get("accepted_codes") or ()
@@ -40,29 +38,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _lines(name: str) -> Iterator[tuple[str, str]]:
-    try:
-        source: Iterable[bytes] = sys.stdin.buffer if name == "-" else Path(name).read_bytes().splitlines()
-    except OSError as error:
-        raise UserError(f"{name} cannot be read ({error.strerror}); give a JSON-lines file or '-'") from error
-    label = "standard input" if name == "-" else name
-    for number, raw in enumerate(source, start=1):
-        place = f"{label}, line {number}"
-        try:
-            line = raw.decode("utf-8-sig").strip()
-        except UnicodeDecodeError as error:
-            raise UserError(f"{place}: not UTF-8 text; save the file as UTF-8") from error
-        if line:
-            yield place, line
-
-
-def _checked(line: str, place: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise UserError(f"{place}: not a JSON object; write one {{...}} a line") from error
-    if not isinstance(row, dict):
-        raise UserError(f"{place}: not a JSON object; write one {{...}} a line")
+def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
     for key in ("reference", "prediction"):
         if key not in row:
             raise UserError(f'{place}: "{key}" is missing; every line needs "reference" and "prediction"')

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verisim_tasks._jsonl import read_objects
+
 if TYPE_CHECKING:
     from verisim_metrics.mvme.chief import PartMean
     from verisim_metrics.mvme.linking import LinkScore
@@ -46,9 +48,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run_link(args: argparse.Namespace) -> int:
     """Print the table. Raises ``UserError`` on a bad file or code list."""
     from verisim_metrics.mvme.linking import FuzzyLinker, icd10_cm, link_fuzzy, link_icd, read_code_list
-    from verisim_metrics.mvme.published import pairs_in, read_rows
+    from verisim_metrics.mvme.published import pairs_in
 
-    groups = pairs_in(read_rows(args.file))
+    groups = pairs_in(read_objects(args.file))
     code_list = read_code_list(args.codes) if args.codes else icd10_cm()
     linker = FuzzyLinker(code_list)
     scores = {d: {"link_fuzzy": link_fuzzy(p, linker)[0], "link_icd": link_icd(p)[0]} for d, p in groups.items()}
@@ -65,9 +67,9 @@ def run_link(args: argparse.Namespace) -> int:
 def run_import(args: argparse.Namespace) -> int:
     """Print the mean mark of each part for each doctor. Raises ``UserError`` on another kind of file."""
     from verisim_metrics.mvme.chief import aggregate, breaches
-    from verisim_metrics.mvme.published import choices_in, read_rows
+    from verisim_metrics.mvme.published import choices_in
 
-    choices = choices_in(read_rows(args.file))
+    choices = choices_in(read_objects(args.file))
     means = aggregate(choices, args.empty)
     if args.json:
         plain = {d: {part: dataclasses.asdict(m) for part, m in parts.items()} for d, parts in means.items()}
