@@ -90,10 +90,22 @@ def score_patient(
     Raises:
         UserError: when a transcript's case is not among the cases.
     """
-    known = encoder or default_encoder()
-    tools = Instruments(Labeller(nli), TextRelation(known), known, judge, icon_judge, empty)
+    tools = instruments(nli, judge, icon_judge, encoder=encoder, empty=empty)
     records = tuple(iter_scores(transcripts, cases, tools, chunk))
     return PatientReport(records, {kind: pool(records, kind, tools) for kind in KINDS}, nli.name)
+
+
+def instruments(
+    nli: Nli,
+    judge: PlausibilityJudge | None = None,
+    icon_judge: SimilarityJudge | None = None,
+    *,
+    encoder: Encoder | None = None,
+    empty: Empty = "none",
+) -> Instruments:
+    """What understands and judges, for ``iter_scores`` and ``pool``; arguments as for ``score_patient``."""
+    known = encoder or default_encoder()
+    return Instruments(Labeller(nli), TextRelation(known), known, judge, icon_judge, empty)
 
 
 def iter_scores(

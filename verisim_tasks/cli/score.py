@@ -12,7 +12,6 @@ from verisim_tasks.errors import UserError
 
 if TYPE_CHECKING:
     from verisim_metrics.judging import Judge
-    from verisim_tasks.records.transcript import Transcript
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Score, print a table, write JSON. Raises ``UserError`` for what cannot be read."""
     from verisim_metrics.nli import make_nli
-    from verisim_metrics.patientsim import score_patient
+    from verisim_metrics.patientsim.scores import KINDS, instruments, iter_scores, pool
     from verisim_metrics.verisim_judge import judge_transcripts, summarise
     from verisim_tasks._files import write_atomically
     from verisim_tasks.cases.bank import load_cases
@@ -51,16 +50,19 @@ def run(args: argparse.Namespace) -> int:
     cases = {case.id: case for case in load_cases(args.cases)}
     judge = _judge(args.judge)
     nli = make_nli(args.nli)
-    by_variant: dict[str, list[Transcript]] = defaultdict(list)
-    for transcript in transcripts:
-        by_variant[transcript.variant].append(transcript)
+    tools = instruments(nli, _rating(judge, "plausibility"), _rating(judge, "icon"))
+    records = list(iter_scores(transcripts, cases, tools))
+    criteria = judge_transcripts(transcripts, cases, judge) if judge else []
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, transcript in enumerate(transcripts):
+        groups[transcript.variant].append(place)
     found: dict[str, Any] = {}
-    for variant, own in [*by_variant.items(), ("all", transcripts)]:
-        report = score_patient(own, cases, nli, _rating(judge, "plausibility"), icon_judge=_rating(judge, "icon"))
-        found[variant] = {kind: {n: _score(s) for n, s in scores.items()} for kind, scores in report.pooled.items()}
-        if judge is not None:
-            criteria = summarise(judge_transcripts(own, cases, judge))
-            found[variant]["judge"] = {n: {"value": c.value, "n": c.n, "of": c.of} for n, c in criteria.items()}
+    for variant, places in [*groups.items(), ("all", list(range(len(transcripts))))]:
+        own = [records[i] for i in places]
+        found[variant] = {kind: {n: _score(s) for n, s in pool(own, kind, tools).items()} for kind in KINDS}
+        if criteria:
+            judged = summarise([criteria[i] for i in places])
+            found[variant]["judge"] = {n: {"value": c.value, "n": c.n, "of": c.of} for n, c in judged.items()}
     result = {"nli": nli.describe(), "judge": judge.describe() if judge else None, "scores": found}
     _show(found)
     if args.out:

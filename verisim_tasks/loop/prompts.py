@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Literal, NamedTuple
 
-import jinja2
-
 from verisim_tasks._stable import digest
+from verisim_tasks._templates import render, source
 from verisim_tasks.records.transcript import Turn
 
+PACKAGE = "verisim_tasks.loop"
 TEMPLATES: tuple[str, ...] = ("doctor.jinja", "conclude.jinja")
 
 Role = Literal["system", "user", "assistant", "note"]
@@ -40,27 +39,17 @@ def conversation(turns: Sequence[Turn], *, max_turns: int, forced: bool, preface
     Returns:
         The contract, then the dialogue as the doctor heard it. Messages in which nothing was heard are left out.
     """
-    contract = _template("doctor.jinja").render(max_turns=max_turns).strip()
+    contract = render(PACKAGE, "doctor.jinja", max_turns=max_turns)
     messages = [Message("system", f"{preface.strip()}\n\n{contract}" if preface and preface.strip() else contract)]
     for turn in turns:
         if turn.text.strip() and (turn.speaker == "doctor" or not turn.heard_by or "doctor" in turn.heard_by):
             messages.append(Message("assistant" if turn.speaker == "doctor" else "user", turn.text.strip()))
     if forced:
-        messages.append(Message("note", _template("conclude.jinja").render().strip()))
+        messages.append(Message("note", render(PACKAGE, "conclude.jinja")))
     return tuple(messages)
 
 
 @functools.cache
 def prompts_digest() -> str:
     """A digest of every prompt template, for the instrument fingerprint."""
-    return digest({name: _source(name) for name in TEMPLATES})
-
-
-@functools.cache
-def _source(name: str) -> str:
-    return (files("verisim_tasks.loop") / "templates" / name).read_text(encoding="utf-8")
-
-
-@functools.cache
-def _template(name: str) -> jinja2.Template:
-    return jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False).from_string(_source(name))
+    return digest({name: source(PACKAGE, name) for name in TEMPLATES})

@@ -10,40 +10,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from verisim_tasks.language.lexicon import load_yaml
+from verisim_tasks.language.numbers import ONES, TENS
 from verisim_tasks.language.words import STOPWORDS, fold, stem
 from verisim_tasks.verify.synonyms import meanings
 
 Kind = Literal["time", "year", "age", "frequency", "dose", "temperature", "scale", "weight", "length", "count"]
 
-_UNITS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_VALUES: dict[str, float] = {w: float(i) for i, w in enumerate(_UNITS)} | {w: 10 * (i + 2) for i, w in enumerate(_TENS)}
+_VALUES: dict[str, float] = {w: float(i) for i, w in enumerate(ONES)} | {w: 10 * (i + 2) for i, w in enumerate(TENS)}
 _VALUES |= {"a": 1, "an": 1, "dozen": 12, "half": 0.5, "hundred": 100, "thousand": 1000}
-_ONES = "|".join(_UNITS[1:10])
+_DIGITS = "|".join(ONES[1:10])
 _NUMBER_WORD = (
-    rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{_ONES}))?|{'|'.join(sorted(_UNITS, key=len, reverse=True))})"
-    r"(?:[- ](?:hundred|thousand)(?: and)?)?(?: point (?:" + _ONES + r"))?|(?:a )?hundred|(?:a )?thousand"
+    rf"(?:(?:{'|'.join(TENS)})(?:[- ](?:{_DIGITS}))?|{'|'.join(sorted(ONES, key=len, reverse=True))})"
+    r"(?:[- ](?:hundred|thousand)(?: and)?)?(?: point (?:" + _DIGITS + r"))?|(?:a )?hundred|(?:a )?thousand"
 )
 NUMBER = rf"(?:\d+(?:[.,]\d+)*|{_NUMBER_WORD})"
 """One number in digits or words (re)."""

@@ -11,33 +11,11 @@ from typing import Any
 import yaml
 
 from verisim_tasks.language.lexicon import default_lexicon
+from verisim_tasks.language.numbers import ONES, TENS
 from verisim_tasks.language.words import fold
 
-_ONES = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-)
-_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _UNIT = r"(?:hour|day|week|month|year|minute|second)"
-_NUMBER_WORD = "|".join(["an?", *_ONES[1:13]])
+_NUMBER_WORD = "|".join(["an?", *ONES[1:13]])
 _COUNT = rf"(\d{{1,3}}(?:\.\d+)?(?:\s?(?:-|–|to)\s?\d{{1,3}})?|{_NUMBER_WORD})"
 _SPAN_TIME = re.compile(
     rf"\b(?:(the (?:past|last)|at|every) )?{_COUNT}\s+({_UNIT})s?(\s+(?:ago|prior(?! to)|earlier)|'?\s+(?:of )?gestation)?(?![\w-])",
@@ -181,11 +159,11 @@ def in_words(number: str) -> str:
         return number
     n = int(number)
     if n < 20:
-        return _ONES[n]
+        return ONES[n]
     if n < 100:
-        return _TENS[n // 10] + (f"-{_ONES[n % 10]}" if n % 10 else "")
+        return TENS[n // 10 - 2] + (f"-{ONES[n % 10]}" if n % 10 else "")
     rest = f" and {in_words(str(n % 100))}" if n % 100 else ""
-    return f"{_ONES[n // 100]} hundred{rest}"
+    return f"{ONES[n // 100]} hundred{rest}"
 
 
 def duration(number: str, unit: str) -> str:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from importlib.resources import files
-
-import jinja2
 
 from verisim_tasks._stable import digest
+from verisim_tasks._templates import render, source
 from verisim_tasks.noise.communication_style import rambles
 from verisim_tasks.noise.emotional_state import minimises
 from verisim_tasks.noise.scene import Scene
@@ -24,6 +22,7 @@ from verisim_tasks.records.transcript import Turn
 
 ChatMessage = dict[str, str]
 
+PACKAGE = "verisim_tasks.patient.played"
 TEMPLATES = ("patient", "note", "reword", *DIMENSIONS)
 MAX_WORDS = 50
 """What the patient is told to keep under; the verifier's limits are its own."""
@@ -147,18 +146,8 @@ def _manners(scene: Scene) -> list[str]:
 @functools.cache
 def prompts_digest() -> str:
     """A digest of every template, for the instrument fingerprint."""
-    return digest({name: _source(name) for name in TEMPLATES})
-
-
-@functools.cache
-def _source(name: str) -> str:
-    return (files("verisim_tasks.patient.played") / "templates" / f"{name}.jinja").read_text(encoding="utf-8")
-
-
-@functools.cache
-def _template(name: str) -> jinja2.Template:
-    return jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False).from_string(_source(name))
+    return digest({name: source(PACKAGE, f"{name}.jinja") for name in TEMPLATES})
 
 
 def _render(name: str, **values: object) -> str:
-    return _template(name).render(**values).strip()
+    return render(PACKAGE, f"{name}.jinja", **values)
