@@ -15,7 +15,7 @@ from importer_samples import AGENTCLINIC, PATIENTSIM, SAMPLES
 from verisim_tasks.cases.importers import import_file
 from verisim_tasks.cases.importers.source import MAX_LINE, BadRecordError
 from verisim_tasks.cli.main import main
-from verisim_tasks.errors import UserError
+from verisim_tasks.errors import UserError, did_you_mean
 
 LINE = json.dumps(AGENTCLINIC).encode()
 JSON_VALUES = st.recursive(
@@ -180,3 +180,7 @@ def test_five_megabytes_on_one_line_do_not_hide_the_others(tmp_path: Path) -> No
     content = b'{"x": "' + b"y" * (MAX_LINE + 1) + b'"}\n' + LINE + b"\n"
     outcome = import_file("agentclinic", put(tmp_path, content), skip_bad=True)
     assert (len(outcome.imported), len(outcome.bad)) == (1, 1)
+
+
+def test_a_known_name_that_is_a_line_break_keeps_the_error_on_one_line() -> None:
+    assert did_you_mean("OSCE", ["\n", "case"]) == "; known: '\\n', case"

@@ -14,4 +14,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for a near miss, else the list of what is known."""
     names = list(known)
     near = difflib.get_close_matches(word, names, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; known: {', '.join(name if name.isprintable() else repr(name) for name in names)}"
