@@ -177,3 +177,34 @@ def test_reassurance_lets_an_overwhelmed_patient_answer() -> None:
             told = sum(bool(talk.say(f"{lead}{q}").disclosed) for q in ("When did it start?", "Do you smoke?"))
             cold, warm = (cold + told, warm) if count == "cold" else (cold, warm + told)
     assert warm > 2 * cold
+
+
+def test_at_the_highest_level_reassurance_wears_off_sooner() -> None:
+    case = find_case("neur-002")
+    told = {}
+    for level in (3, 4):
+        talk = Conversation(ScriptedPatient(), PatientSetting(case, NoiseProfile({"emotional_state": level})))
+        talk.say("I'm sorry, you are in good hands. When did it start?")
+        questions = (
+            "Any trouble swallowing?",
+            "Do your jaws tire?",
+            "Is your speech slurred?",
+            "Are your eyelids heavy?",
+        )
+        told[level] = sum(bool(talk.say(question).disclosed) for question in questions)
+    assert told[4] < told[3]
+
+
+def test_a_very_dazed_patient_tells_one_thing_and_loses_the_thread() -> None:
+    lost = 0
+    for case in load_cases()[:24]:
+        if "cognitive_processing" in case.incompatible_noise:
+            continue
+        talk = Conversation(ScriptedPatient(), PatientSetting(case, NoiseProfile({"cognitive_processing": 4})))
+        for question in ("Tell me more.", "Please, tell me more.", "Anything else?", "Anything else at all?"):
+            turn = talk.say(question)
+            events = [e for e in turn.events if e.device == "loses_thread"]
+            lost += bool(events)
+            assert not events or len(turn.disclosed) == 1
+            assert {e.fact_id for e in events if e.fact_id} <= set(turn.withheld)
+    assert lost > 5

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from understanding import (
     BLIND_QUESTIONS,
+    FOURTH_QUESTIONS,
     FRESH_QUESTIONS,
     HARD_QUESTIONS,
     MORE_QUESTIONS,
@@ -47,11 +48,12 @@ def asks() -> Asks:
 @pytest.mark.parametrize(
     ("path", "right", "wrong"),
     [
-        pytest.param(QUESTIONS, 0.92, 0.02, id="development"),
-        pytest.param(MORE_QUESTIONS, 0.92, 0.03, id="more"),
-        pytest.param(BLIND_QUESTIONS, 0.90, 0.04, id="second"),  # 2 of its 50 absent things
-        pytest.param(HARD_QUESTIONS, 0.76, 0.08, id="hard"),  # a fifth of it are riddles of daily life
-        pytest.param(FRESH_QUESTIONS, 0.92, 0.07, id="fresh"),  # seen by nobody before the weights were fitted
+        pytest.param(QUESTIONS, 0.90, 0.02, id="development"),
+        pytest.param(MORE_QUESTIONS, 0.91, 0.03, id="more"),
+        pytest.param(BLIND_QUESTIONS, 0.91, 0.03, id="second"),
+        pytest.param(HARD_QUESTIONS, 0.73, 0.04, id="hard"),  # a fifth of it are riddles of daily life
+        pytest.param(FOURTH_QUESTIONS, 0.91, 0.03, id="fourth"),
+        pytest.param(FRESH_QUESTIONS, 0.85, 0.08, id="fresh"),  # never fitted on; 81% and 9% at first sight
     ],
 )
 def test_labelled_questions_reach_the_right_fact(path: Path, right: float, wrong: float) -> None:
@@ -62,7 +64,7 @@ def test_labelled_questions_reach_the_right_fact(path: Path, right: float, wrong
 
 @pytest.mark.slow
 def test_over_the_ordinary_sets_few_absent_things_get_a_fact() -> None:
-    sets = (QUESTIONS, MORE_QUESTIONS, BLIND_QUESTIONS, FRESH_QUESTIONS)
+    sets = (QUESTIONS, MORE_QUESTIONS, BLIND_QUESTIONS, FOURTH_QUESTIONS, FRESH_QUESTIONS)
     answered = [answer for path in sets for answer in answers(path)]
     found = shares(answered)
     assert found.right >= 0.90
@@ -104,6 +106,21 @@ def test_what_a_case_holds_is_never_denied_by_its_name() -> None:
 def test_what_may_be_meant_is_not_denied(case: str, question: str) -> None:
     turn = Conversation(ScriptedPatient(), PatientSetting(find_case(case), NoiseProfile())).say(question)
     assert [d for d in turn.denials if d.kind == "unrecorded"] == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Hello there, what has brought you in today?",
+        "So, what's been going on?",
+        "What seems to be the trouble?",
+        "Good morning. How can I help?",
+    ],
+)
+def test_asked_what_brings_them_a_patient_says_so(question: str) -> None:
+    turn = Conversation(ScriptedPatient(), PatientSetting(find_case("gast-004"), NoiseProfile())).say(question)
+    assert turn.disclosed[0].fact_id == find_case("gast-004").opening.id
+    assert len(turn.disclosed) == 2
 
 
 def test_a_denial_beside_an_answer_names_what_it_denies() -> None:

@@ -20,7 +20,8 @@ QUESTIONS = Path(__file__).parent / "data" / "doctor_questions.jsonl"
 MORE_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_more.jsonl"
 BLIND_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_blind.jsonl"
 HARD_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_third.jsonl"
-FRESH_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_fourth.jsonl"
+FOURTH_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_fourth.jsonl"
+FRESH_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_fifth.jsonl"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,10 @@ REPEATS_HEARD = 2
 
 
 def select(plan: Plan, scene: Scene) -> Plan:
-    """Long or compound questions get the first clause, or a request to repeat; or the question before is answered."""
+    """Long or compound questions get the first clause, or a request to repeat; or the question before is answered.
+
+    The most dazed lose the thread of a longer answer.
+    """
     row = scene.row(NAME)
     if not row or not plan.lines:
         return plan
@@ -30,7 +33,9 @@ def select(plan: Plan, scene: Scene) -> Plan:
         if told:
             held = plan.holding_all(Aside("previous", NAME), scene.event(NAME, "previous", first))
             return replace(held, again=told)
-    return _first_clause_only(plan, scene) if overload and row.get("first_clause") else plan
+    if overload and row.get("first_clause"):
+        plan = _first_clause_only(plan, scene)
+    return _first_thing_only(plan, scene) if scene.happens(NAME, "loses_thread") else plan
 
 
 def phrase(plan: Plan, scene: Scene) -> Plan:
@@ -64,3 +69,14 @@ def _first_clause_only(plan: Plan, scene: Scene) -> Plan:
         return plan
     events = [scene.event(NAME, "first_clause", line) for line in lost]
     return replace(plan.with_lines(kept, *events), before=(Aside("first_only", NAME), *plan.before))
+
+
+def _first_thing_only(plan: Plan, scene: Scene) -> Plan:
+    """One thing is told, then the thread is lost."""
+    later = {line.key for line in plan.spoken[1:]}
+    if not later or plan.instead is not None:
+        return plan
+    lost = [line for line in plan.lines if line.mode != "hold" and line.key in later]
+    lines = [replace(line, mode="hold") if line in lost else line for line in plan.lines]
+    events = [scene.event(NAME, "loses_thread", line) for line in lost]
+    return replace(plan.with_lines(lines, *events), after=(Aside("loses_thread", NAME), *plan.after))

@@ -9,8 +9,6 @@ from verisim_tasks.patient.plan import Aside, Line, Plan
 from verisim_tasks.records.transcript import NoiseEvent
 
 NAME = "emotional_state"
-SOOTHED_FOR = 3
-"""Messages that a reassurance lasts."""
 LAST_RESORT = 2
 """Asked this often before, even an overwhelmed patient answers."""
 
@@ -55,10 +53,10 @@ def phrase(plan: Plan, scene: Scene) -> Plan:
 
 
 def is_soothed(scene: Scene) -> bool:
-    """The doctor reassured or showed empathy just now or a short while ago."""
+    """The doctor reassured or showed empathy just now, or no more messages ago than it lasts at this level."""
     if scene.message.acts & {"reassurance", "empathy"}:
         return True
-    return any(scene.turn - index <= SOOTHED_FOR for index in scene.history.soothed)
+    return any(scene.turn - index <= scene.rate(NAME, "soothed_for") for index in scene.history.soothed)
 
 
 def minimises(scene: Scene) -> bool:

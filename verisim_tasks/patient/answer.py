@@ -69,7 +69,10 @@ def plan_answer(scene: Scene) -> Plan:
 def _lines(clause: int, target: Target, scene: Scene, so_far: list[Line]) -> list[Line]:
     """The lines that answer one target."""
     if target.key == "open":
-        return [_line(clause, target, fact, scene) for fact in _next_relevant(scene, so_far, beyond=target.beyond)]
+        facts = _next_relevant(scene, so_far, beyond=target.beyond)
+        if scene.message.clauses[clause].opener and scene.history.replies == 0:
+            facts = [scene.setting.case.opening, *facts][:OPEN_FACTS]
+        return [_line(clause, target, fact, scene) for fact in facts]
     facts = [scene.setting.case.fact(i) for i in target.fact_ids]
     if not facts:
         return [Line(clause, target, None, "absent" if _can_be_denied(target, scene) else "unsure")]

@@ -36,6 +36,8 @@ class Clause:
     aspects: tuple[str, ...]
     probe: bool
     """Asks for the answer, or to step out of the role."""
+    opener: bool = False
+    """Asks what the patient came for; such a clause is open."""
     excluded: str = ""
     """What it leaves out: "apart from your knee"."""
     topics: tuple[str, ...] = ()
@@ -94,6 +96,7 @@ class _Cues:
     """What keeps words for an item from asking for it ("drink enough water")."""
     aspects: PhraseIndex[str]
     open: PhraseIndex[str]
+    opener: PhraseIndex[str]
     acts: PhraseIndex[str]
     indirect: re.Pattern[str]
     probe: re.Pattern[str]
@@ -132,6 +135,7 @@ def _cues() -> _Cues:
         unless={item: re.compile(rf"\b(?:{'|'.join(p)})\b") for item, p in data["unless"].items()},
         aspects=index(data["aspects"]),
         open=index({"open": data["open"]}),
+        opener=index({"opener": data["opener"]}),
         acts=index(data["acts"]),
         indirect=re.compile(rf"\b(?:{'|'.join(data['indirect'])})\b"),
         probe=re.compile(rf"\b(?:{'|'.join(data['probe'])})\b"),
@@ -141,12 +145,14 @@ def _cues() -> _Cues:
 
 def _clause(part: Part, cues: _Cues) -> Clause:
     text = part.text
+    opener = bool(cues.opener.find(text))
     return Clause(
         text=text,
         yes_no=bool(YES_NO.match(part.own)),
-        open=bool(cues.open.find(text)),
+        open=opener or bool(cues.open.find(text)),
         items=tuple(i for i in _names(cues.items, text) if i not in cues.unless or not cues.unless[i].search(text)),
-        aspects=_names(cues.aspects, _POLITE.sub("", text)),
+        aspects=() if opener else _names(cues.aspects, _POLITE.sub("", text)),
+        opener=opener,
         probe=bool(cues.probe.search(text)),
         excluded=part.excluded,
         topics=tuple(name for name, asks in cues.topics if asks.search(text)),

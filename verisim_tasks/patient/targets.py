@@ -10,7 +10,7 @@ from typing import Literal
 from verisim_tasks.language.lexicon import load_yaml
 from verisim_tasks.language.words import content_stems
 from verisim_tasks.patient.case_index import UNSPOKEN_CONCEPTS, CaseIndex
-from verisim_tasks.patient.ranking import BASES, ELSEWHERE, Asked, Ranked
+from verisim_tasks.patient.ranking import ELSEWHERE, Asked, Ranked
 
 Specificity = Literal["specific", "category", "open"]
 
@@ -19,10 +19,6 @@ COMPLETE_ITEMS = ("allergies", "family_medical_history", "medical_device", "medi
 
 BROAD_ITEMS = {"pain", "medical_history", "living_situation", "marital_status", "children"}
 """Items whose cue words ("any pain", "medical problems") often stand beside what is really asked about."""
-
-
-MARGIN = 3.0
-"""A lead beyond this says no more."""
 
 
 @dataclass(frozen=True)
@@ -83,17 +79,15 @@ def is_barred(rank: Ranked) -> bool:
 
 
 def gate_features(best: Ranked, asked: Asked) -> dict[str, float]:
-    """What speaks for and against a best fact being an answer at all."""
-    broad = asked.concept is not None and not best.named and set(asked.clause.items) <= BROAD_ITEMS
+    """What speaks for and against a best fact being an answer at all: its lead, and all that ranked it."""
     return {
         "score": best.score,
-        "margin": min(best.margin, MARGIN),
-        **{name: best.features[name] for name in ("similarity", "likeness", "less_close", "overlap")},
+        "margin": best.margin,
         "nothing_named": float(asked.concept is None),
+        "only_broad_items": float(set(asked.clause.items) <= BROAD_ITEMS),
         "denied": float(best.fact.polarity == "denied"),
-        "other_charted": float(best.basis == "other" and best.charted),
-        "broad_item": float(best.basis == "item" and broad),
-        **{f"by_{basis}": float(best.basis == basis) for basis in (*BASES, "meaning")},
+        "charted": float(best.charted),
+        **best.features,
     }
 
 
