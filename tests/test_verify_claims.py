@@ -36,6 +36,13 @@ def extractor() -> Extractor:
         ("at 62", "aged sixty-two", True),
         ("since last night", "12 hours ago", True),
         ("thirty-eight point seven degrees", "38.7 C", False),
+        ("twice a day", "two or three times a day", True),
+        ("once a day", "daily", True),
+        ("four times a day", "two or three times a day", False),
+        ("half an hour or less", "twenty minutes", True),
+        ("most of a year", "eight months", True),
+        ("a week or two ago", "ten days ago", True),
+        ("two days ago", "in 2023", False),
     ],
 )
 def test_numbers_and_times_are_compared_as_intervals(claim: str, record: str, same: bool) -> None:

@@ -37,7 +37,7 @@ _VERB = (
 )
 _KIN = "(?:" + "|".join(sorted(map(re.escape, kin_words()), key=len, reverse=True)) + ")"
 _SPLIT = re.compile(
-    rf"\s*[;:]\s+|\s+[-–—]+\s+|\s*…\s*|\s*,?\s+but\s+(?:also\s+)?|\s*,?\s+(?:though|although|whereas"
+    rf"\s*[;:]\s+|\s+[-–—]+\s+|\s*…\s*|\s*,?\s+but\s+(?:also\s+)?|(?<!\bor)\s*,?\s+(?:though|although|whereas"
     rf"|however|so|because|while)\s+(?={_PRONOUN}\b)"
     rf"|(?<!comes)(?<!come)(?<!came)\s*,?\s+(?:and|plus|or)\s+(?:then\s+|also\s+"
     rf"|now\s+)?(?={_PRONOUN}\s|{_VERB}\b|(?:no|not)\s|{_KIN}\b)"
@@ -141,7 +141,7 @@ class Extractor:
             following = clauses[place + 1] if place + 1 < len(clauses) else ""
             lead = following if _is_fragment(clause) and _KIN_FIRST.match(following) else kin_text
             claim = self._statement(_with_kin(clause, lead), sentence, " ".join(asked), context, number)
-            if not words(clause):
+            if set(words(clause)) <= _BARE_ANSWERS:
                 continue
             claims.append(claim)
             context = claim.reading if claim.reading.of("concept") else context
@@ -153,7 +153,7 @@ class Extractor:
     def _answers(self, answer: str, sentence: str, asked: Sequence[str], number: int) -> list[Claim]:
         """One claim for each clause of the question that can be answered with yes or no."""
         negative = answer == "no"
-        whole = [c for c in asked if _is_yes_no(c) or negative]
+        whole = [c for c in asked if _is_yes_no(c) or (negative and number == 0)]
         return [
             Claim(
                 text=declared(clause, negative=negative),
@@ -194,7 +194,8 @@ def asked_clauses(question: str) -> tuple[str, ...]:
 
 
 def without_vocatives(text: str) -> str:
-    """The text without "doctor," and what only leads in."""
+    """The text without "doctor,", without frames and oaths, and what only leads in."""
+    text = pattern("frames").sub(" ", text.replace("\u2019", "'")).lstrip(" ,")
     return _LEAD.sub("", re.sub(tables()["vocatives"], " ", text, flags=re.IGNORECASE).strip()).strip()
 
 
@@ -270,6 +271,9 @@ _KIN_FIRST = re.compile(rf"^(?:my |her |his |the )?{_KIN}\b", re.IGNORECASE)
 _YOUNG = re.compile(r"\b(?:boy|son|girl|daughter)\b", re.IGNORECASE)
 _HE_OR_SHE = re.compile(r"^(?:he|she)(?:'s| is) ", re.IGNORECASE)
 _OF_HIS = re.compile(r"^it (?:was|is) (?:his|her)\b", re.IGNORECASE)
+
+
+_BARE_ANSWERS = frozenset(("no", "nope", "nah", "yes", "yeah", "yep"))
 
 
 def _is_fragment(clause: str) -> bool:

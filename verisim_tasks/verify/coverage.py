@@ -11,9 +11,10 @@ from verisim_tasks.language.words import content_stems, fold, stem, words
 from verisim_tasks.verify.claims import Claim
 from verisim_tasks.verify.details import Details
 from verisim_tasks.verify.evidence import CaseRecord, FactRecord, Nearness, misspelt
-from verisim_tasks.verify.judgement import Judgement, Outcome
+from verisim_tasks.verify.judgement import NEVER, Judgement, Outcome
+from verisim_tasks.verify.reading import negated_words
 from verisim_tasks.verify.synonyms import listed, meanings, opposed, unsure
-from verisim_tasks.verify.vocabulary import tables
+from verisim_tasks.verify.vocabulary import kin_words, pattern, tables
 from verisim_tasks.verify.wording import Word, carries, spoken
 
 MAX_BESIDE = 2
@@ -27,6 +28,12 @@ NORMAL = frozenset(("fine", "normal", "ok", "okay", "alright", "clear"))
 _TO_DOCTOR = re.compile(
     r"\b(?:want to know|know what|you|your|thanks?|thank you|hope|sorry|please|welcome|hello|let me|i hope)\b"
 )
+OF_PERSON = frozenset(
+    ("patient", "i", "i'm", "i've", "i'd", "my", "he", "he's", "she", "she's", "his", "her", "we", "we've")
+)
+"""Words of a clause that speaks of the patient or those around."""
+MAX_REMARK = 5
+"""Words of a remark in passing."""
 FIRM = ("drug", "device", "procedure")
 MIN_SHARED = 2
 """Words of a claim that a fact must say before it counts beside those the verdict rests on."""
@@ -43,7 +50,7 @@ class Coverage:
     def judge(self, judged: Judgement, among: Sequence[FactRecord], targets: Sequence[str]) -> None:
         """Turn a verdict that words of the claim do not bear out; ``among`` are the facts it may rest on."""
         carrying = self._carrying(judged.claim)
-        if self._opposed(judged, carrying, among, targets):
+        if self._opposed(judged, carrying, among, targets) or self._clashes(judged, carrying):
             return
         named = judged.verdict != "not_clinical"
         if named:
@@ -62,12 +69,25 @@ class Coverage:
         open_words = self._open(open_words, judged.claim, (*basis, *beside))
         if open_words and self._is_paraphrase(judged.claim, open_words, (*basis, *beside)):
             open_words = []
+        if open_words and not named and _is_remark(judged.claim, open_words):
+            return
         if open_words:
             self._left_over(judged, open_words, (*basis, *beside))
         elif named and not judged.claim.reading.is_clinical:
             self._details.places(judged, judged.claim.reading, basis)
         elif not named:
             self._found(judged, beside or basis)
+
+    def _clashes(self, judged: Judgement, carrying: Sequence[Word]) -> bool:
+        """The claim names nothing clinical, and states a word that the fact it is about holds only under a negation."""
+        if judged.claim.reading.is_clinical or judged.verdict != "supported" or judged.claim.reading.negated:
+            return False
+        for fact in self._record.of(judged.facts[:1]):
+            clash = [w for w in carrying if _only_turned(w.stem, (fact,))]
+            if clash:
+                judged.add("contradicted", f"the record denies {clash[0].text}", [fact])
+                return True
+        return False
 
     def _bare_quantity(self, judged: Judgement, among: Sequence[FactRecord]) -> None:
         """A number or time about nothing that is named must stand somewhere in the record."""
@@ -89,7 +109,7 @@ class Coverage:
         for fact in (*asked, *(f for f in among if f.id not in targets)):
             said = len(carrying) + len(claim.reading.quantities) + sum(w.negated for w in carrying)
             enough = bool(carrying) and (fact.id in targets or said >= MIN_SHARED)
-            enough = enough and self._names_all(claim, fact)
+            enough = enough and self._names_all(claim, fact) and (not fact.denied or claim.reading.negated)
             if enough and all(_bears(w, fact) and not self._turns(w, fact) for w in carrying):
                 again = Judgement(claim)
                 again.add("supported", "", [fact])
@@ -167,7 +187,7 @@ class Coverage:
         told = ", ".join(dict.fromkeys(w.text for w in left))
         all_denied = all(w.negated for w in left) or judged.claim.negative
         verdict: Outcome = "unrecorded_denial" if all_denied else "unsupported"
-        judged.add(verdict, f"the record says nothing of {told}")
+        judged.add(verdict, f"the record says nothing of {told}", doubt=_doubt(judged.claim, left))
 
     def _found(self, judged: Judgement, facts: Sequence[FactRecord]) -> None:
         """A claim that names nothing clinical and stands in the record."""
@@ -184,7 +204,7 @@ class Coverage:
         text = fold(judged.claim.text)
         for claimed, held in opposed():
             match = claimed.search(text)
-            if match is None:
+            if match is None or _denies(text, match):
                 continue
             inside = frozenset(content_stems(match[0]))
             rest = [w for w in carrying if w.stem not in inside]
@@ -201,6 +221,29 @@ class Coverage:
         return False
 
 
+def _is_remark(claim: Claim, left: Sequence[Word]) -> bool:
+    """A few words in passing that name nothing of the body, of health, of people or of numbers ("it's murder")."""
+    reading = claim.reading
+    said = words(claim.text)
+    named = reading.atoms or reading.kin or reading.sites or reading.quantities or reading.negated
+    return not named and len(said) <= MAX_REMARK and len(left) == 1 and not OF_PERSON & set(said)
+
+
+def _doubt(claim: Claim, left: Sequence[Word]) -> float:
+    """How surely a fact must entail a claim with these words left over: never with a medicine among them."""
+    stems = {w.stem for w in left}
+    if any(a.stems & stems for a in claim.reading.of("drug", "event")):
+        return NEVER
+    levels = tables()["entailed"]
+    placed = any(sites(w.text) or w.text in kin_words() for w in left)
+    return float(levels["place" if placed else "words"])
+
+
+def _denies(text: str, match: re.Match[str]) -> bool:
+    """What matched stands under a negation before it."""
+    return len(words(text[: match.start()])) in negated_words(text) and not negated_words(match[0])
+
+
 def _agrees(fact: FactRecord, said: str, claimed: re.Pattern[str]) -> bool:
     """The fact says the same, or tells what brings relief where the claim does."""
     if fact.fact.aspect == "relieving" and "help" in said:
@@ -213,6 +256,8 @@ def is_small_talk(claim: Claim) -> bool:
     plain = [w for w in spoken(claim.text) if carries(w)]
     if _ASSERTS.search(fold(claim.text)):
         return False
+    if not claim.reading.is_clinical and pattern("attitudes").search(fold(claim.text)):
+        return not claim.reading.sites and all(q.kind == "time" for q in claim.reading.quantities)
     of_visit = _TO_DOCTOR.search(fold(claim.text)) or any(w.stem in listed("visit") for w in plain)
     return bool(of_visit) and all(w.stem in listed("talk") | listed("visit") for w in plain)
 

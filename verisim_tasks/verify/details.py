@@ -93,14 +93,19 @@ class Details:
         if any(agrees(other, q) for other in self._by_age(quantity) for f in (*basis, *wider) for q in f.quantities):
             judged.add("supported", "", basis[:1])
             return
-        if quantity.noun in _HARMLESS or (quantity.text == "once" and not known):
+        if any(agrees(_as_dose(quantity), q) for f in basis for q in f.quantities):
+            judged.add("supported", "", basis[:1])
+            return
+        loosely = quantity.text == "once" or (quantity.kind == "frequency" and quantity.text.startswith("some "))
+        if quantity.noun in _HARMLESS or (loosely and not known):
             return
         bearing = [f for f in wider if comparable(quantity, f.quantities)]
         if known:
             said = ", ".join(dict.fromkeys(q.text for q in known[:4]))
             judged.add("contradicted", f"{quantity.text}: the record has {said}", bearing[:2])
         else:
-            judged.add("unsupported", f"the record gives no such number or time: {quantity.text}")
+            doubt = float(tables()["entailed"]["number"])
+            judged.add("unsupported", f"the record gives no such number or time: {quantity.text}", doubt=doubt)
 
     def _is_own_age(self, quantity: Quantity, basis: Sequence[FactRecord]) -> bool:
         """A decade of life, or a round number beside the age, that fits the patient."""
@@ -158,7 +163,8 @@ class Details:
             judged.add("supported", "", everywhere[:1])
             return
         verdict: Outcome = "unrecorded_denial" if turned else "unsupported"
-        judged.add(verdict, f"the record does not tell of {direction.label} with {circumstance.label}")
+        doubt = float(tables()["entailed"]["manner"])
+        judged.add(verdict, f"the record does not tell of {direction.label} with {circumstance.label}", doubt=doubt)
 
     def _turned(self, direction: Atom, circumstance: Atom, fact: FactRecord, turned: bool) -> bool:
         """The fact says that the circumstance makes no difference, or ties the direction to another time of day."""
@@ -197,7 +203,8 @@ class Details:
         elif lacking:
             judged.add("contradicted", f"the record denies {atom.label}", lacking[:1])
         elif family not in _LOOSE and value != "pattern:constant":
-            judged.add("unsupported", f"the record says nothing of {atom.label}")
+            doubt = float(tables()["entailed"]["quality" if family in ("quality", "severity") else "manner"])
+            judged.add("unsupported", f"the record says nothing of {atom.label}", doubt=doubt)
 
     def places(self, judged: Judgement, reading: Reading, wider: Sequence[FactRecord]) -> None:
         """Parts of the body and sides must be those of the record."""
@@ -207,7 +214,7 @@ class Details:
         named = {s for a in concepts for s in a.stems}
         held = frozenset(s for f in wider for s in f.sites)
         stems = frozenset(s for f in wider for s in f.stems)
-        for word in words(_NO_BACK.sub(" ", fold(reading.text))):
+        for word in words(pattern("not_places").sub(" ", _NO_BACK.sub(" ", fold(reading.text)))):
             here = sites(word)
             if (
                 not here
@@ -220,10 +227,11 @@ class Details:
             if reading.negated:
                 judged.add("unrecorded_denial", f"the record says nothing of the {word}")
                 continue
-            judged.add("unsupported", f"the record does not place it in the {word}")
-        self._sides(judged, reading, wider)
+            doubt = float(tables()["entailed"]["place"])
+            judged.add("unsupported", f"the record does not place it in the {word}", doubt=doubt)
+        self.sides(judged, reading, wider)
 
-    def _sides(self, judged: Judgement, reading: Reading, wider: Sequence[FactRecord]) -> None:
+    def sides(self, judged: Judgement, reading: Reading, wider: Sequence[FactRecord]) -> None:
         """Left, right and both: of each part of the body where the record tells, else on the whole."""
         claimed = sided(reading.text)
         held = frozenset(one for f in wider for t in f.texts for one in sided(t))
@@ -258,6 +266,12 @@ class Details:
         given_up = [f for f in basis if "habit_change:stopped" in f.groups and not f.denied]
         if given_up and len(given_up) == len(basis) and kinds & {"habit", "drug"} and not claim.negative:
             judged.add("contradicted", "the record has it as given up", given_up)
+
+
+def _as_dose(quantity: Quantity) -> Quantity:
+    """A bare number, or one a day, as a dose: "fifty at night" of a medicine."""
+    bare = quantity.kind in ("frequency", "count") and not quantity.noun and not quantity.vague
+    return replace(quantity, kind="dose") if bare else quantity
 
 
 def _has_words(atom: Atom, fact: FactRecord) -> bool:

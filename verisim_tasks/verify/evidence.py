@@ -35,6 +35,8 @@ class FactRecord:
     readings: tuple[Reading, ...]
     """Its clauses, in all the words the case has for it."""
     texts: tuple[str, ...]
+    plain_texts: tuple[str, ...]
+    """The same as words between single spaces."""
     present: frozenset[str]
     """Concepts, medicines and events that it states, without what they are a kind of."""
     absent: frozenset[str]
@@ -183,6 +185,7 @@ def _fact_record(fact: Fact, reader: Reader) -> FactRecord:
         fact=fact,
         readings=readings,
         texts=texts,
+        plain_texts=tuple(f" {' '.join(words(text))} " for text in texts),
         main=frozenset(v for a in name.of("concept", "drug") for v in a.values),
         present=_values(atoms, negated=False, groups=False),
         absent=_values(atoms, negated=True, groups=False),
@@ -190,13 +193,21 @@ def _fact_record(fact: Fact, reader: Reader) -> FactRecord:
         | _values([(a, False) for a in reader.read(fields).atoms], False, True),
         groups_absent=_values(atoms, negated=True, groups=True),
         stems=frozenset(s for r in (*whole, name) for s in r.stems),
-        quantities=tuple(dict.fromkeys(q for text in (*texts, fields) for q in quantities(text.lower()))),
+        quantities=_quantities(fact, (*texts, fields)),
         sites=frozenset(s for r in (*whole, name) for s in r.sites),
         sides=frozenset(s for r in whole for s in r.sides),
         kin=frozenset(k for r in whole for k in r.kin),
         stated=stated,
         turned=all_meanings(w for w in spoken_words if w.negated),
     )
+
+
+def _quantities(fact: Fact, texts: Sequence[str]) -> tuple[Quantity, ...]:
+    """Numbers and times of all its texts; those of blurred wordings alone are marked."""
+    sharp = (fact.statement, *(plain(t) for t in (fact.lay, fact.colloquial, fact.vague) if t), texts[-1])
+    exact = dict.fromkeys(q for text in sharp for q in quantities(text.lower()))
+    blurs = dict.fromkeys(q for text in texts for q in quantities(text.lower()) if q not in exact)
+    return (*exact, *(replace(q, blurred=True) for q in blurs))
 
 
 def _texts(fact: Fact) -> tuple[str, ...]:
@@ -239,8 +250,7 @@ def verbatim(claim: Claim, records: Sequence[FactRecord]) -> FactRecord | None:
         return None
     joined = f" {' '.join(said)} "
     for record in records:
-        for text in record.texts:
-            own = f" {' '.join(words(text))} "
+        for own in record.plain_texts:
             place = own.find(joined)
             if place >= 0 and not re.search(
                 r"(?:\b(?:no|not|never|without|denies|nor|or)|n't)(?: \w+){0,3} ?$", own[:place]

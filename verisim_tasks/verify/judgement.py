@@ -15,6 +15,9 @@ Outcome = Literal["supported", "unsupported", "contradicted", "justified_denial"
 Part = tuple[Outcome, str, list[FactRecord], str | None]
 """What one atom comes to: verdict, reason, facts, and the concept where it is denied."""
 
+NEVER = 2.0
+"""A doubt that no probability clears."""
+
 _ORDER: tuple[Outcome, ...] = (
     "not_clinical",
     "supported",
@@ -37,10 +40,16 @@ class Judgement:
     reasons: list[str] = field(default_factory=list)
     denied: list[tuple[str, str | None]] = field(default_factory=list)
     """Concepts denied and the fact that denies them, None where the case says nothing."""
+    doubt: float = 0.0
+    """For a claim found unsupported: how surely a fact must entail it to be borne out after all; above 1 never."""
 
-    def add(self, verdict: Outcome, reason: str, facts: Sequence[FactRecord] = ()) -> None:
+    def add(self, verdict: Outcome, reason: str, facts: Sequence[FactRecord] = (), *, doubt: float = NEVER) -> None:
         """One more part; the worst so far stands, and its reasons with it."""
         rank, current = _ORDER.index(verdict), _ORDER.index(self.verdict)
+        if rank > current:
+            self.doubt = 0.0
+        if rank >= current:
+            self.doubt = max(self.doubt, doubt)
         if rank > current and (rank > 1 or current > 1):
             self.reasons = []
             if rank > _ORDER.index("unrecorded_denial"):

@@ -47,10 +47,22 @@ _RELATIVE: tuple[tuple[str, float, float], ...] = (
     (r"\b(?:this|early this|earlier this) (?:morning|afternoon|evening)\b", 0, 1), (r"\bthis week\b", 0, 7),
     (r"\b(?:earlier )?today\b|\btonight\b|\bjust now\b", 0, 1), (r"\blast weekend\b|\bover the weekend\b", 1, 10),
     (r"\blast month\b", 14, 62), (r"\blast week\b", 4, 14), (r"\blast year\b", 150, 730),
-    (r"\b(?:since|on|last) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b(?! (?:night|evening|morning)s)",
+    (r"\b(?:this|the|these) (?:past|last) fortnight\b", 7, 20), (r"\b(?:this|the) (?:past|last) week\b", 0, 8),
+    (r"\b(?:since|last) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b(?! (?:night|evening|morning)s)",
      0, 8),
     (r"\b(?:last|this|past) (?:spring|summer|autumn|fall|winter|christmas|easter)\b", 10, 500),
 )  # fmt: skip
+_NO_NUMBER = re.compile(
+    r"\b(?:\w+|\d+) times (?=worse|better|more|as |bigger|stronger|over)"
+    r"|\b(?:the|both|all) (?:two|three|four) of (?=us|them|you)"
+)
+"""Numbers that count nothing: "ten times worse", "the two of us"."""
+_OR_TWO = re.compile(r"\ban? (second|minute|hour|day|night|week|month|year) or (two|three)\b")
+_MOST_OF = re.compile(
+    r"\b(?:most|the best part|the better part|the greater part|much) of (?:an? |the )?(day|week|month|year)\b"
+)
+_MOST = {"day": "ten to twenty hours", "week": "four to seven days", "month": "two to five weeks",
+         "year": "six to twelve months"}  # fmt: skip
 _HEDGE = r"(?P<hedge>about|around|roughly|approximately|nearly|almost|maybe|perhaps|some|like|or so)?\s*"
 _LIMIT = r"(?P<limit>(?:more|less|fewer) than|over|under|at least|at most|up to|within|nearly|almost|only|just)?\s*"
 _VAGUE_WORDS = "|".join(sorted((v for v in _VAGUE if v), key=len, reverse=True))
@@ -72,7 +84,7 @@ _PER = r"(?:an?|per|each|every)"
 _FREQUENCY = re.compile(
     rf"\b{_HEDGE}{_LIMIT}(?P<low>once|twice|{_VAGUE_WORDS}|{NUMBER})"
     rf"(?:\s*(?:-|–|to|or)\s*(?P<high>twice|{NUMBER}))?"
-    rf"(?:\s+(?P<noun>[a-z-]+(?:\s(?!{NUMBER}\b)[a-z-]+)?))??\s*(?:times?)?\s*(?:{_PER}|(?P<ly>daily|weekly|nightly|monthly)|a)\s*"
+    rf"(?:\s+(?P<noun>(?!once|twice)[a-z-]+(?:\s(?!{NUMBER}\b)[a-z-]+)?))??\s*(?:times?)?\s*(?:{_PER}|(?P<ly>daily|weekly|nightly|monthly)|a)\s*"
     r"(?P<unit>hour|day|night|morning|evening|week|month|year|weekend)?\b"
 )
 _EVERY = re.compile(
@@ -97,10 +109,10 @@ _ADJECTIVES = (
     r"|female|further)[\s-]+)*"
 )
 _COUNT = re.compile(
-    rf"\b(?P<hedge>about |around |roughly )?(?P<low>once|twice|{NUMBER})"
+    rf"\b(?P<hedge>about |around |roughly |nearly |almost |close to )?(?P<low>once|twice|{NUMBER})"
     rf"(?:\s*(?:-|–|to|or)\s*(?P<high>{NUMBER}|twice))?(?:[\s-]+{_ADJECTIVES}(?P<noun>[a-z]+))?"
 )
-_SOME = re.compile(r"\bsome (?:nights|days|mornings|evenings)\b(?! ago| back| now)")
+_SOME = re.compile(r"\bsome (?:nights|days|mornings|evenings|weeks)\b(?! ago| back| now)")
 _PAIR = re.compile(rf"\b({_NUMBER_WORD}|\d+), ({_NUMBER_WORD}|\d+) (times|days|weeks|months|years|hours|minutes)\b")
 """Two neighbouring numbers as people say a range: "six, seven times"."""
 _ODD = re.compile(rf"\b({_NUMBER_WORD}|\d+)[- ]odd\b")
@@ -127,6 +139,8 @@ class Quantity:
     """Said as a range or blur, so that it is no sharper than it sounds."""
     noun: str = ""
     """Stem of what is counted."""
+    blurred: bool = False
+    """Stands only in a blurred wording of a fact that has a sharper one: bears out nothing sharper than itself."""
 
 
 def value_of(text: str) -> float | None:
@@ -156,7 +170,8 @@ def value_of(text: str) -> float | None:
 @functools.lru_cache(maxsize=50_000)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """All numbers and times of a text, each once, by the most telling reading."""
-    plain = _ODD.sub(r"about \1", fold(text).replace("–", "-"))
+    plain = _NO_NUMBER.sub(" ", _ODD.sub(r"about \1", fold(text).replace("–", "-")))
+    plain = _OR_TWO.sub(r"one to \2 \1s", _MOST_OF.sub(lambda m: _MOST[m[1]], plain))
     said = _Said(_PAIR.sub(r"\1 or \2 \3", plain))
     _decades(said)
     _years(said)
@@ -249,7 +264,8 @@ def _times(said: _Said) -> None:
             continue
         unit = _DAYS[match["unit"].rstrip("s")]
         low = {"half an": "half", "half a": "half"}.get(match["low"], match["low"])
-        interval = _interval(low, match["high"], match["hedge"], match["limit"])
+        limit = match["limit"] or _limit_after(said.text[match.end() :])
+        interval = _interval(low, match["high"], match["hedge"], limit)
         if interval is not None:
             extra = 0.5 if match["half"] else 0.0
             low_days, high_days = (interval[0] + extra) * unit, (interval[1] + extra) * unit
@@ -265,6 +281,17 @@ def _times(said: _Said) -> None:
             said.take(match, Quantity("time", unit, unit * 100, match[0].strip(), vague=True))
 
 
+_EACH = re.compile(r"an? (?:day|night|week|month|evening|morning)")
+
+
+def _limit_after(text: str) -> str | None:
+    """A limit said behind its number: "half an hour or less"."""
+    match = re.match(
+        r",? (?:(?P<most>or less|at (?:the )?most|tops|max|maximum|or under)|or more|at least|plus)\b", text
+    )
+    return None if match is None else "at most" if match["most"] else "at least"
+
+
 def _is_rate(text: str, match: re.Match[str]) -> bool:
     """A bare "a day", "some nights" far from its number: says how often, and no length of time."""
     if re.match(r"some (?:nights|days|mornings|evenings)", match[0]):
@@ -273,7 +300,7 @@ def _is_rate(text: str, match: re.Match[str]) -> bool:
         r"\b(?:for|in|within|over|after|lasts?|lasted|about|than|took|last|past|half)\s*$", text[: match.start()]
     )
     follows = re.match(r"\s*(?:ago|or|later|before|back|earlier|and)\b", text[match.end() :])
-    return match[0].strip() in ("a day", "a night", "a week", "a month") and not leads and not follows
+    return bool(_EACH.fullmatch(match[0].strip())) and not leads and not follows
 
 
 def _ages(said: _Said) -> None:
@@ -331,11 +358,19 @@ TOLERANCE = 0.13
 """Relative: two weeks are fourteen days, five kilograms eleven pounds, a month four weeks."""
 
 
+_PLAINLY = re.compile(r"daily|nightly|(?:every|each) (?:day|night|morning|evening)")
+"""Says every day, and so at least once a day."""
+
+
 def agrees(claim: Quantity, record: Quantity) -> bool:
     """The claim says the same as the record or less exactly: never another number, never a sharper one.
 
     A record that hedges ("about two weeks") agrees with its plain number; one that blurs ("a few days") does not.
     """
+    if record.blurred and not claim.vague:
+        return False
+    if claim.kind == "frequency" == record.kind and _PLAINLY.fullmatch(record.text) and claim.low == record.low:
+        return True
     if claim.kind != record.kind:
         return _year_agrees(claim, record)
     slack = TOLERANCE if claim.kind not in ("year", "age", "scale", "temperature", "count") else 0.0
@@ -348,11 +383,11 @@ def agrees(claim: Quantity, record: Quantity) -> bool:
         return inside and (record.vague or not _is_pair(claim) or claim.kind != "frequency")
     if not record.vague:
         return low <= claim.low <= high
-    return _is_hedged(record) and record.low <= claim.low <= record.high
+    return (_is_hedged(record) or _is_pair(record)) and record.low <= claim.low <= record.high
 
 
 def _is_pair(quantity: Quantity) -> bool:
-    return " or " in quantity.text or " to " in quantity.text
+    return bool(re.search(r" (?:or|to) (?!so\b)|\d-\d", quantity.text))
 
 
 def _is_hedged(quantity: Quantity) -> bool:
@@ -379,15 +414,25 @@ def _length_of_time(rate: Quantity) -> Quantity:
     return replace(rate, kind="time", low=rate.low * unit, high=rate.high * unit, noun="")
 
 
+SINCE_YEARS = 300.0
+"""Days from which a time ago is compared with a year."""
+
+
 def _year_agrees(claim: Quantity, record: Quantity) -> bool:
     """Years ago against a year: the present lies somewhere in the reference years."""
     kinds = {claim.kind: claim, record.kind: record}
     if set(kinds) != {"time", "year"}:
         return False
     ago, year = kinds["time"], kinds["year"]
+    if ago.high < SINCE_YEARS:
+        return False
     first, last = load_yaml("verify", "verify.yaml")["reference_years"]
     years = (ago.low / 365.25 - 0.6, ago.high / 365.25 + 0.6)
     return bool(year.low + years[1] >= first and year.low + years[0] <= last)
+
+
+_BARE_KINDS = ("count", "scale", "age", "temperature")
+"""What a number without a unit may stand for."""
 
 
 def comparable(claim: Quantity, records: Sequence[Quantity]) -> list[Quantity]:
@@ -395,7 +440,7 @@ def comparable(claim: Quantity, records: Sequence[Quantity]) -> list[Quantity]:
     if claim.kind == "count" and claim.noun in ("", _TIMES):
         records = [*records, *(_times_over(q, days) for q in records if q.kind == "frequency" for days in _SPANS)]
     if claim.kind == "count" and not claim.noun:
-        return [replace(q, kind="count") for q in records if q.kind in ("count", "scale", "age", "temperature")]
+        return [replace(q, kind="count") for q in records if q.kind in _BARE_KINDS]
     kinds = {"time", "year"} if claim.kind in ("time", "year") else {claim.kind}
     records = (
         [*records, *(_length_of_time(q) for q in records if q.noun in _HOURS)] if claim.kind == "time" else records

@@ -11,7 +11,8 @@ from verisim_tasks.verify.coverage import Coverage, is_small_talk
 from verisim_tasks.verify.details import Details
 from verisim_tasks.verify.evidence import CaseRecord, FactRecord, Nearness, verbatim
 from verisim_tasks.verify.family import FamilyJudge
-from verisim_tasks.verify.judgement import Judgement, Part
+from verisim_tasks.verify.judgement import NEVER, Judgement, Part
+from verisim_tasks.verify.lists import judge_list
 from verisim_tasks.verify.personal import judge_personal
 from verisim_tasks.verify.reading import Atom, Reading, without_echo
 from verisim_tasks.verify.vocabulary import kin_words, pattern, tables
@@ -162,6 +163,10 @@ _LIGHT = _NEUTRAL | frozenset(
 """Words that leave a clause one that only goes on about what was talked of."""
 
 
+_LOOSE_EVENTS = ("waking", "weight_loss", "weight_gain", "dream")
+"""Events that go by many words."""
+
+
 class Judge:
     """Judges claims on one case. ``targets`` are the facts the question asked for, most relevant first."""
 
@@ -184,7 +189,7 @@ class Judge:
             return judged
         if claim.reading.subject == "self" and claim.manner == "statement":
             judge_personal(judged, self._record, self._near)
-        if judged.verdict == "contradicted":
+        if judged.verdict == "contradicted" or judge_list(judged, self._record):
             return judged
         if claim.reading.subject == "family" and not self._is_patient(claim):
             self._relatives.judge(judged)
@@ -195,12 +200,12 @@ class Judge:
         else:
             self._judge_unnamed(judged, targets)
         if claim.manner == "statement" and judged.verdict in ("supported", "not_clinical"):
-            self._coverage.judge(judged, self._bearing(claim), targets)
+            self._coverage.judge(judged, self.bearing(claim), targets)
         if claim.manner == "statement" and judged.is_wrong and claim.reading.subject == "self":
             return self._coverage.rescue(judged, self._own, targets)
         return judged
 
-    def _bearing(self, claim: Claim) -> tuple[FactRecord, ...]:
+    def bearing(self, claim: Claim) -> tuple[FactRecord, ...]:
         """Facts whose words may bear out those of the claim: a relative's only where it speaks of relatives."""
         blood = claim.reading.kin & set(tables()["blood"])
         if claim.reading.subject == "family" and not self._is_patient(claim):
@@ -217,6 +222,16 @@ class Judge:
             return atom.values[0] != "contact" or claim.reading.subject != "self"
         return atom.kind == "drug" or (atom.kind == "concept" and self._record.terms.is_clinical(atom.values))
 
+    def borne_out(self, judged: Judgement, fact: FactRecord, targets: Sequence[str]) -> Judgement:
+        """The verdict on a claim that the fact entails as a whole: its numbers and sides must still be the record's."""
+        wider = self._record.siblings((fact, *self._record.of(targets)))
+        checked, again = Judgement(judged.claim), Judgement(judged.claim)
+        for quantity in judged.claim.reading.quantities:
+            self._details.quantity(checked, quantity, (fact,), wider)
+        self._details.sides(checked, judged.claim.reading, wider)
+        again.add("supported", "follows from the record", [fact])
+        return checked if checked.verdict == "contradicted" else again
+
     # --- what names a concept, a medicine or an event
 
     def _judge_clinical(self, judged: Judgement, targets: Sequence[str]) -> None:
@@ -231,10 +246,11 @@ class Judge:
             parts = [("unrecorded_denial", *p[1:3], claim.text) if p[0] == "unsupported" else p for p in parts]
         if any(p[0] == "unsupported" for p in parts):
             parts = self._rescued(parts, atoms, claim, among)
+        doubt = self._doubt([a for a, p in zip(atoms, parts, strict=True) if p[0] == "unsupported"], among)
         if claim.any_of and any(p[0] == "supported" for p in parts):
             parts = [p for p in parts if p[0] == "supported"]
         for verdict, reason, facts, concept in parts:
-            judged.add(verdict, reason, facts)
+            judged.add(verdict, reason, facts, doubt=doubt)
             if concept is not None:
                 judged.denied.append((concept, facts[0].id if facts else None))
             basis.update({f.id: f for f in facts if verdict == "supported"})
@@ -270,6 +286,13 @@ class Judge:
         if denying and not atom.image:
             return "contradicted", f"the record denies {atom.label}", list(denying), None
         return "unsupported", f"the record says nothing of {atom.label}", [], None
+
+    def _doubt(self, atoms: Sequence[Atom], among: Sequence[FactRecord]) -> float:
+        """How surely a fact must entail a claim that names these, none of which the record has."""
+        loosely = all(a.image or a.values[0] in _LOOSE_EVENTS for a in atoms)
+        if not loosely or not all(self._may_be_meant_otherwise(a, among) for a in atoms):
+            return NEVER
+        return float(tables()["entailed"]["image"])
 
     def _judge_denial(
         self, atom: Atom, claim: Claim, stating: Sequence[FactRecord], denying: Sequence[FactRecord]
@@ -333,7 +356,7 @@ class Judge:
         if self._record.touched_by_denial(atom, among):
             return False
         kind = self._record.terms.kind(atom.values[0]) if atom.kind == "concept" else atom.kind
-        return kind == "symptom" or (atom.image and kind in ("exposure", "habit"))
+        return kind == "symptom" or (atom.image and kind in ("exposure", "habit")) or atom.values[0] in _LOOSE_EVENTS
 
     # --- what names nothing: it goes on about something, or is small talk
 
@@ -362,7 +385,8 @@ class Judge:
                 judged.add("supported", "", about[:1])
                 self._details.judge(judged, about, targets)
             else:
-                judged.add("unsupported", "the record says nothing of what was asked about")
+                doubt = float(tables()["entailed"]["words"])
+                judged.add("unsupported", "the record says nothing of what was asked about", doubt=doubt)
             return
         if detail and goes_on and _tells_direction(reading):
             judged.add("supported", "")
@@ -396,7 +420,8 @@ class Judge:
             judged.add("supported", "", held[:1])
             self._details.places(judged, reading, held)
         else:
-            judged.add("unsupported", "the record has no complaint there")
+            doubt = float(tables()["entailed"]["place"])
+            judged.add("unsupported", "the record has no complaint there", doubt=doubt)
 
 
 def _is_light(reading: Reading) -> bool:

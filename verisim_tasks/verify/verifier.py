@@ -26,6 +26,7 @@ from verisim_tasks.verify.claims import Claim, Extractor, asked_clauses
 from verisim_tasks.verify.evidence import CaseRecord, Nearness, record_of
 from verisim_tasks.verify.judgement import Judgement, worst
 from verisim_tasks.verify.reading import Reader
+from verisim_tasks.verify.second_look import Doubtful, SecondLook
 from verisim_tasks.verify.verdicts import Judge
 from verisim_tasks.verify.vocabulary import ClinicalTerms
 
@@ -82,6 +83,7 @@ class Verifier:
         self._reader = Reader(ClinicalTerms(self._lexicon))
         self._extractor = Extractor(self._reader)
         self._nearness = Nearness(self._encoder)
+        self._second_look = SecondLook(self._nearness)
         self._extract = extract
         self._max_words = max_words
         self._records: dict[str, CaseRecord] = {}
@@ -91,7 +93,24 @@ class Verifier:
         """Findings for each draft, in order. Never fails, whatever the text."""
         claims = self._claims(drafts)
         self._encode_ahead(drafts, claims)
-        return [self._findings(draft, own) for draft, own in zip(drafts, claims, strict=True)]
+        judged = self._judged(drafts, claims)
+        return [self._findings(draft, own, targets) for draft, (own, targets) in zip(drafts, judged, strict=True)]
+
+    def _judged(
+        self, drafts: Sequence[Draft], claims: Sequence[Sequence[Claim]]
+    ) -> list[tuple[list[Judgement], tuple[str, ...]]]:
+        """The verdicts on the claims of each draft, and the facts that were asked for."""
+        first: list[Doubtful] = []
+        asked: list[tuple[str, ...]] = []
+        for draft, own in zip(drafts, claims, strict=True):
+            judge = Judge(self.record(draft.exchange.setting.case), self._nearness)
+            targets = self._targets(draft.exchange)
+            talked_of = (*targets, *(i for i in _told_last(draft.exchange) if i not in targets))
+            about = [talked_of if _is_bare(c) else targets for c in own]
+            first += [Doubtful(judge, judge.judge(c, t), t) for c, t in zip(own, about, strict=True)]
+            asked.append(targets)
+        final = iter(self._second_look.at(first))
+        return [([next(final) for _ in own], targets) for own, targets in zip(claims, asked, strict=True)]
 
     def judge_claims(self, case: Case, claims: Sequence[str]) -> list[Judgement]:
         """Verdicts on single claims ("patient takes aspirin") without a conversation around them.
@@ -103,7 +122,8 @@ class Verifier:
         texts = [c.text for parts in made for c in parts] + [t for f in record.facts for t in f.texts]
         self._nearness.encode(texts)
         judge = Judge(record, self._nearness)
-        return [worst([judge.judge(part) for part in parts]) for parts in made]
+        judged = iter(self._second_look.at([Doubtful(judge, judge.judge(p)) for parts in made for p in parts]))
+        return [worst([next(judged) for _ in parts]) for parts in made]
 
     def record(self, case: Case) -> CaseRecord:
         """The case prepared for verification, once per verifier."""
@@ -142,15 +162,12 @@ class Verifier:
         resolved = resolve(read_message(exchange.message), index, _focus(exchange))
         return tuple(dict.fromkeys(i for targets in resolved for t in targets for i in t.fact_ids[:1]))
 
-    def _findings(self, draft: Draft, claims: Sequence[Claim]) -> Findings:
+    def _findings(self, draft: Draft, judged: list[Judgement], targets: Sequence[str]) -> Findings:
         setting = draft.exchange.setting
         problems = form_problems(draft.text, setting, limit=self._max_words)
         if any(p.kind == "empty" for p in problems):
             return _summed(draft, [], problems, ())
-        record, targets = self.record(setting.case), self._targets(draft.exchange)
-        judge = Judge(record, self._nearness)
-        talked_of = (*targets, *(i for i in _told_last(draft.exchange) if i not in targets))
-        judged = [judge.judge(c, talked_of if _is_bare(c) else targets) for c in claims]
+        judge = Judge(self.record(setting.case), self._nearness)
         denials = self._denials(draft, judged)
         problems += self._against_history(draft, judge, judged)
         problems += self._omissions(draft, judged, targets)
@@ -182,7 +199,7 @@ class Verifier:
         for turn in turns:
             if turn.speaker == "patient":
                 claims = self._extractor.claims(turn.text, question)
-                before += [_said(judge.judge(c)) for c in claims]
+                before += [_said(j) for j in self._second_look.at([Doubtful(judge, judge.judge(c)) for c in claims])]
             question = turn.text if turn.speaker == "doctor" else ""
         now = [_said(one) for one in judged if one.verdict not in ("not_clinical", "justified_denial")]
         return history_problems(now, before, retracted) if before else []
