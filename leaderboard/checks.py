@@ -15,12 +15,17 @@ GROUP_METRICS: tuple[str, ...] = ("diagnostic_accuracy", "key_facts", "turns")
 """What lm-eval's groups hold as means of their tasks. Ratios of groups are pooled in the entry alone."""
 
 
-def disagreements(results: Results, variants: Iterable[VariantEntry], groups: Iterable[GroupEntry]) -> Iterator[str]:
-    """One sentence for each metric that both hold with different values, and for each task without transcripts."""
-    seen = set()
+def disagreements(
+    results: Results, variants: Iterable[VariantEntry], groups: Iterable[GroupEntry], aside: Iterable[str] = ()
+) -> Iterator[str]:
+    """One sentence for each metric that both hold with different values, and for each task without transcripts.
+
+    Tasks ``aside`` have transcripts with an instrument of their own, and are not compared.
+    """
+    seen = set(aside)
     for variant in variants:
         seen.add(variant.task)
-        yield from _compare(results, variant.task, variant.scores, tuple(ScoreTable.model_fields))
+        yield from _compare(results, variant.task, variant.scores, tuple(variant.scores))
     for group in groups:
         if not group.missing:
             yield from _compare(results, f"verisim_{group.group}", group.macro, GROUP_METRICS)
@@ -30,7 +35,7 @@ def disagreements(results: Results, variants: Iterable[VariantEntry], groups: It
 def _compare(results: Results, task: str, table: ScoreTable, names: Iterable[str]) -> Iterator[str]:
     theirs = results.metrics(task)
     for name in names:
-        ours = getattr(table, name).value
+        ours = table[name].value
         other = theirs.get(name)
         if ours is None or other is None:
             continue

@@ -7,14 +7,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verisim_leaderboard import scores
+from verisim_leaderboard import analysis, scores
 from verisim_leaderboard.checks import disagreements
-from verisim_leaderboard.record import Entry, Instrument, RunSettings, TranscriptFile
+from verisim_leaderboard.record import (
+    Cost,
+    Counts,
+    Curve,
+    Entry,
+    GroupEntry,
+    Headline,
+    Instrument,
+    OtherTask,
+    Robustness,
+    RunSettings,
+    TranscriptFile,
+    VariantEntry,
+    VariantTest,
+)
 from verisim_leaderboard.results import Results, find_transcripts, newest_results, number, public
 from verisim_leaderboard.rows import Run, read_run
+from verisim_leaderboard.standard import Standard, differences, installed_standard
 from verisim_tasks import __version__
 from verisim_tasks._files import write_atomically
 from verisim_tasks._stable import digest
@@ -25,15 +41,35 @@ from verisim_tasks.records.case import Case
 from verisim_tasks.records.transcript import Transcript
 
 ENTRY_FILE = "verisim_entry.json"
+_COMPUTED: frozenset[str] = frozenset(scores.NAMES)
 
 
-def build_entry(folder: Path, transcripts: Path | None = None, cases: str | None = None) -> Entry:
-    """The entry of the newest run in a folder.
+def build_entry(
+    folder: Path, transcripts: Path | None = None, cases: str | None = None, standard: Standard | None = None
+) -> Entry:
+    """The entry of the newest run in a folder; see ``build``."""
+    return build(folder, transcripts, cases, standard).entry
+
+
+@dataclass(frozen=True)
+class Built:
+    """An entry and what it was made from."""
+
+    entry: Entry
+    transcripts: Path
+    cases: Mapping[str, Case]
+
+
+def build(
+    folder: Path, transcripts: Path | None = None, cases: str | None = None, standard: Standard | None = None
+) -> Built:
+    """The entry of the newest run in a folder, with its transcripts and cases.
 
     Args:
         folder: Where lm-eval wrote ``results*.json``, or a folder above.
         transcripts: ``transcripts.jsonl``, or its folder; looked for in ``folder`` when left out.
         cases: The case source; when left out, the one the run recorded, else the bank.
+        standard: What makes a run standard; that of the installed suite when left out.
 
     Raises:
         UserError: for missing or unreadable files, mixed fingerprints and unknown cases.
@@ -41,31 +77,77 @@ def build_entry(folder: Path, transcripts: Path | None = None, cases: str | None
     results = newest_results(folder)
     path = find_transcripts(folder, results, transcripts)
     info = _run_info(path.with_name(RUN_INFO))  # library versions, beside the transcripts
-    source = cases or _recorded_source(results, info)
+    run, loaded = read_scored(path, cases or _recorded_source(results, info))
+    parts = computed(run, lambda task, cases: results.reported(task, _COMPUTED, cases))
+    settings = _settings(results, run, info)
+    instrument = Instrument(fingerprint=run.fingerprint, parts=public("instrument", run.instrument))
+    found = differences(settings, instrument, standard or installed_standard())
+    entry = Entry(
+        kind="custom" if found else "standard",
+        differences=found,
+        model=results.model(),
+        date=results.date,
+        versions=_versions(results, info),
+        scored_with=__version__,
+        instrument=instrument,
+        settings=settings,
+        headline=parts.headline,
+        counts=parts.counts,
+        cost=Cost(turns=parts.turns, doctor_tokens=None, seconds=results.seconds),
+        variants=parts.variants,
+        other_tasks=tuple(_other_tasks(results, run)),
+        groups=parts.groups,
+        curves=parts.curves,
+        tests=parts.tests,
+        robustness=parts.robustness,
+        transcripts=TranscriptFile(file=path.name, sha256=run.sha256, consultations=len(run.rows)),
+        warnings=(*_run_warnings(run, loaded), *disagreements(results, parts.variants, parts.groups, run.aside)),
+    )
+    return Built(entry, path, loaded)
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Everything of an entry that transcripts and cases alone decide."""
+
+    headline: Headline
+    counts: Counts
+    turns: int
+    variants: tuple[VariantEntry, ...]
+    groups: tuple[GroupEntry, ...]
+    curves: tuple[Curve, ...]
+    tests: tuple[VariantTest, ...]
+    robustness: Robustness
+
+
+def computed(run: Run, reported: scores.ReportedBy) -> Computed:
+    """Score tables, curves, tests and robustness of scored consultations."""
+    tables = scores.tables_of(run.rows)
+    return Computed(
+        headline=scores.headline(tables),
+        counts=scores.count(run.rows),
+        turns=sum(row.turns for row in run.rows),
+        variants=scores.variant_entries(tables, reported),
+        groups=scores.group_entries(tables),
+        curves=scores.curves(tables),
+        tests=analysis.variant_tests(tables),
+        robustness=analysis.robustness(tables),
+    )
+
+
+def read_scored(path: Path, source: str | None = None) -> tuple[Run, Mapping[str, Case]]:
+    """Score the transcripts of a file against the cases of ``source``, or of the source that they recorded.
+
+    Raises:
+        UserError: for an unreadable file, mixed fingerprints and unknown cases.
+    """
     loaded: dict[str, Case] = {}
 
     def cases_for(first: Transcript) -> Mapping[str, Case]:
         loaded.update({case.id: case for case in load_cases(source or _source_of(first) or "bank")})
         return loaded
 
-    run = read_run(path, cases_for)
-    tables = scores.tables_of(run.rows)
-    variants, groups = scores.variant_entries(tables), scores.group_entries(tables)
-    return Entry(
-        model=results.model(),
-        date=results.date,
-        versions=_versions(results, info),
-        scored_with=__version__,
-        instrument=Instrument(fingerprint=run.fingerprint, parts=public("instrument", run.instrument)),
-        settings=_settings(results, run, info),
-        headline=scores.headline(tables),
-        counts=scores.count(run.rows),
-        variants=variants,
-        groups=groups,
-        curves=scores.curves(tables),
-        transcripts=TranscriptFile(file=path.name, sha256=run.sha256, consultations=len(run.rows)),
-        warnings=(*_run_warnings(run, loaded), *disagreements(results, variants, groups)),
-    )
+    return read_run(path, cases_for), loaded
 
 
 def entry_text(entry: Entry) -> str:
@@ -83,6 +165,12 @@ def write_entry(entry: Entry, path: Path) -> None:
         write_atomically(path, entry_text(entry))
     except OSError as error:
         raise UserError(f"entry {path} cannot be written ({error.strerror}); choose another file with --out") from error
+
+
+def _other_tasks(results: Results, run: Run) -> Iterator[OtherTask]:
+    for task in sorted(run.aside):
+        count = run.aside[task]
+        yield OtherTask(task=task, consultations=count, reported=results.reported(task, (), count))
 
 
 def _settings(results: Results, run: Run, info: Mapping[str, Any]) -> RunSettings:

@@ -9,8 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-ENTRY_SCHEMA_VERSION = 1
+ENTRY_SCHEMA_VERSION: Literal[2] = 2
 
+_PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+Line = Annotated[str, Field(max_length=500, pattern=_PRINTABLE)]
+"""One line of text without control characters: it will be shown in terminals and pages."""
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=_PRINTABLE)]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -37,49 +41,30 @@ class Score(EntryRecord):
     """Why there is no value, e.g. that a drop is hidden."""
 
 
-class ScoreTable(EntryRecord):
-    """All scores of one variant, or of a group of them. Repeats are averaged within a case first."""
+ScoreName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 
-    diagnostic_accuracy: Score
-    """Share of right final diagnoses, 0-1."""
-    diagnostic_category: Score
-    """Share of final diagnoses in the right three-character ICD category, 0-1."""
-    clean_accuracy: Score
-    """Accuracy of the clean twins, 0-1."""
-    accuracy_drop: Score
-    """Clean minus noisy over pairs, in points (-100 to 100)."""
-    accuracy_drop_relative: Score
-    """1 - noisy / clean accuracy over pairs, as a share."""
-    turns: Score
-    """Doctor messages a consultation."""
-    clean_turns: Score
-    """Doctor messages of the clean twin."""
-    turn_inflation: Score
-    """Sum of noisy turns / sum of clean turns - 1: 0.4 is 40% more."""
-    censored: Score
-    """Share of pairs in which either half reached the turn limit, 0-1."""
-    diagnosed_before_limit: Score
-    """Share of consultations in which the doctor concluded unforced, 0-1."""
-    key_facts: Score
-    """Share of the key facts told after a question, 0-1."""
-    key_facts_recognisable: Score
-    """The same, of facts whose clinical concept survived in the words, 0-1."""
-    key_facts_per_turn: Score
-    """Turn-weighted: sum of key_facts over sum of turns."""
-    key_facts_recognisable_per_turn: Score
-    """Turn-weighted: sum of key_facts_recognisable over sum of turns."""
-    sensitive_facts: Score
-    """Share of the case's present sensitive facts told after a question, 0-1."""
-    asked_facts: Score
-    """Facts told after a question, a count."""
-    volunteered_facts: Score
-    """Facts told unasked and never asked for, a count."""
-    hallucination_rate_draft: Score
-    """Share of patient turns whose first draft held an unsupported claim, 0-1; undefined for a scripted patient."""
-    hallucination_rate: Score
-    """The same of what was said."""
-    fallback_rate: Score
-    """Share of patient turns that the scripted patient had to answer, 0-1."""
+ScoreTable = dict[ScoreName, Score]
+"""All scores of one variant, or of a group of them, by name; repeats are averaged within a case first.
+
+Any name may stand in it. Known ones come first and in the order of ``score_names.yaml``, which says of each what it
+means, its unit and which way is better; see ``score_names.describe``.
+"""
+
+
+class Reported(EntryRecord):
+    """A score that lm-eval reported and that transcripts and cases alone do not give, e.g. a judge's."""
+
+    value: float | None
+    """Null where lm-eval held no number."""
+    n: Count | None
+    """Cases with a defined value; null where it was not reported."""
+    coverage: Share | None
+    """Share of the task's cases that have a defined value; null where n is."""
+    low: float | None
+    """Lower end of the 95% interval, value - 1.96 standard errors within the score's range; null without one."""
+    high: float | None
+    stderr: float | None
+    """Standard error over cases, as reported."""
 
 
 class Counts(EntryRecord):
@@ -100,13 +85,24 @@ class Counts(EntryRecord):
 class VariantEntry(EntryRecord):
     """One variant (task) of the suite."""
 
-    variant: str
-    task: str
+    variant: Line
+    task: Line
     dimension: str | None
     """Null for the clean, the mixed and custom variants."""
     level: Annotated[int, Field(ge=0, le=4)] | None
     counts: Counts
     scores: ScoreTable
+    reported: dict[ScoreName, Reported] = {}
+    """What only lm-eval's results hold: scores that need a judge or another model. ``rescore`` cannot check them."""
+
+
+class OtherTask(EntryRecord):
+    """A task with an instrument of its own (such as ``verisim_mvme``): its scores as lm-eval reported them."""
+
+    task: str
+    consultations: Count
+    """Transcripts of it beside the others; 0 when there are none."""
+    reported: dict[ScoreName, Reported]
 
 
 class GroupEntry(EntryRecord):
@@ -130,14 +126,7 @@ class CurvePoint(EntryRecord):
     variant: str
     cases: Count
     """0 when the level was not run; then every value is null."""
-    diagnostic_accuracy: Score
-    accuracy_drop: Score
-    turns: Score
-    turn_inflation: Score
-    key_facts: Score
-    key_facts_recognisable: Score
-    key_facts_per_turn: Score
-    sensitive_facts: Score
+    scores: ScoreTable
 
 
 class Curve(EntryRecord):
@@ -158,17 +147,97 @@ class Headline(EntryRecord):
     censored: Score
 
 
+class VariantTest(EntryRecord):
+    """Is the loss of one noisy variant more than chance? Accuracy of noisy against clean twins, over cases."""
+
+    variant: str
+    n: Count
+    """Cases with both halves."""
+    changed: Count
+    """Cases whose accuracy differs between the halves."""
+    statistic: float | None
+    """Wilcoxon's signed-rank statistic: the smaller of the two rank sums; null when no case changed."""
+    p: Share | None
+    """Two-sided."""
+    p_holm: Share | None
+    """Corrected for the number of variants of this entry that could be tested (Holm)."""
+    rank_biserial: Annotated[float, Field(ge=-1, le=1)] | None
+    """Effect size: share of the ranks that speak for a loss minus the share against; 1 is every changed case lost."""
+    cohens_d: float | None
+    """Effect size: mean loss over its standard deviation across cases; null when the losses do not vary."""
+    detectable_drop: float | None
+    """Smallest true drop, in points, that this many pairs show with power 80% at 5%; null when losses do not vary,
+    or when not even 100 points would show."""
+
+
+class DimensionRobustness(EntryRecord):
+    """How much accuracy one dimension leaves over its levels."""
+
+    dimension: str
+    area: Score
+    """Area under accuracy over level 0-4 (trapezoids), divided by 4: a mean accuracy, 0-1."""
+    retained: float | None
+    """The area as a share of the clean accuracy of the same cases: 1 is nothing lost. Null below 20% clean accuracy."""
+
+
+class Robustness(EntryRecord):
+    """Areas under the curves of the dimensions that were run at all levels."""
+
+    dimensions: tuple[DimensionRobustness, ...]
+    worst: str | None
+    """The dimension that retains least."""
+    note: str | None = None
+    """Why there is no worst dimension."""
+
+
+class Cost(EntryRecord):
+    """What the run took. What was not tracked is null, never 0."""
+
+    turns: Count | None
+    """Doctor messages of all consultations together."""
+    doctor_tokens: Count | None
+    """Tokens that the model under test wrote."""
+    seconds: Annotated[float, Field(ge=0)] | None
+    """Wall time of the whole lm-eval call, loading of the model included."""
+
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Cleanness = Literal["clean", "unknown", "contaminated"]
+
+
 class ModelInfo(EntryRecord):
     """The model under test."""
 
-    name: str
+    name: Line
+    """As lm-eval names it."""
+    canonical_name: Name
+    """The name by which entries of one model are known to belong together, e.g. ``Qwen/Qwen2.5-7B-Instruct``."""
     kind: str | None
     """lm-eval's model type, e.g. ``hf``."""
     args: dict[str, Any]
     """lm-eval's model arguments; secrets are removed and local paths shortened to their last part."""
-    parameters: int | None = None
+    parameters: Annotated[int, Field(ge=1)] | None = None
+    """Size; null when not known."""
     dtype: str | None = None
-    revision: str | None = None
+    revision: Line | None = None
+    """The pinned revision, e.g. a commit of a model repository."""
+    weights_sha256: Sha256 | None = None
+    """Digest of the weights: of the one file, or of the names and digests of all weights files."""
+    licence: Name | None = None
+    open_weights: bool | None = None
+    """Null when nobody said."""
+
+
+class Contamination(EntryRecord):
+    """What the submitter says about cases of the bank in the training data.
+
+    What holds of the model is the worse of this and of its parents' own; see ``ranking.contamination_of``.
+    """
+
+    declared: Cleanness = "unknown"
+    parents: tuple[Name, ...] = ()
+    """Canonical names of the models that this one was trained from."""
+    reason: Line | None = None
 
 
 class RunSettings(EntryRecord):
@@ -202,15 +271,31 @@ class TranscriptFile(EntryRecord):
 
     file: str
     """File name, without its folder."""
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    sha256: Sha256
+    """Of the uncompressed text."""
     consultations: Count
+
+
+class Difference(EntryRecord):
+    """One setting in which a run departs from the standard one."""
+
+    setting: str
+    """Dotted path, e.g. ``suite.max_turns`` or ``instrument.patient``."""
+    standard: Any
+    found: Any
 
 
 class Entry(EntryRecord):
     """One leaderboard entry."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = ENTRY_SCHEMA_VERSION
+    kind: Literal["standard", "custom"]
+    """``standard``: the whole bank, the scripted patient, no judge, every setting that bears on scores as delivered."""
+    differences: tuple[Difference, ...]
+    """What makes an entry custom; empty for a standard one."""
     model: ModelInfo
+    contamination: Contamination = Contamination()
+    submitter: Name | None = None
     date: str | None
     """When the run started, ISO 8601 in UTC, from lm-eval's results."""
     versions: dict[str, str]
@@ -221,9 +306,14 @@ class Entry(EntryRecord):
     settings: RunSettings
     headline: Headline
     counts: Counts
+    cost: Cost
     variants: tuple[VariantEntry, ...]
+    other_tasks: tuple[OtherTask, ...] = ()
     groups: tuple[GroupEntry, ...]
     """One for each dimension, one for each level, and ``noisy``."""
     curves: tuple[Curve, ...]
+    tests: tuple[VariantTest, ...]
+    """One for each noisy variant."""
+    robustness: Robustness
     transcripts: TranscriptFile
     warnings: tuple[str, ...] = ()

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path, PurePath
 from typing import Any
 
-from verisim_leaderboard.record import ModelInfo
+from verisim_leaderboard.record import ModelInfo, Reported
+from verisim_leaderboard.score_names import RANGES, describe, ordered
 from verisim_tasks.errors import UserError
 
 SUITE_KEY = "verisim"
@@ -22,6 +23,14 @@ SUITE_KEY = "verisim"
 REMOVED = "[removed]"
 _SECRET = re.compile(r"(^|_)token$|secret|passw|credential|authorization|api_?key|(^|_)key$|^auth$|headers?$", re.I)
 _PIP_LINE = re.compile(r"^\[(?:pip3?|conda)\]\s+([A-Za-z0-9_.-]+)==(\S+)", re.M)
+_BOOKKEEPING = re.compile(r"_(stderr|n|micro)$|^(errors|context_limits|turn_inflation_censored)$")
+"""What lm-eval's results hold beside scores, or again under another name."""
+_NORMAL = 1.959963984540054
+"""Standard errors to either side of a 95% interval."""
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_MOVING_REVISIONS: tuple[str, ...] = ("main", "master")
+"""Names of branches: they pin nothing."""
 _LIBRARIES: tuple[str, ...] = ("torch", "numpy")
 
 
@@ -62,6 +71,24 @@ class Results:
         named = {key.partition(",")[0]: number(value) for key, value in found.items()}
         return {name: value for name, value in named.items() if value is not None}
 
+    def reported(self, task: str, computed: Collection[str], cases: int) -> dict[str, Reported]:
+        """The scores of a task that are not among the ``computed`` ones, e.g. a judge's; without bookkeeping.
+
+        ``cases`` is how many the task has.
+        """
+        found = _mapping(_mapping(self.data.get("results")).get(task))
+        values = {key.partition(",")[0]: value for key, value in found.items() if "," in key}
+        names = [name for name in values if name not in computed and not _BOOKKEEPING.search(name)]
+        return {name: _reported(values, name, cases) for name in ordered(n for n in names if _NAME.fullmatch(n))}
+
+    @property
+    def seconds(self) -> float | None:
+        """Wall time of the whole call; lm-eval writes it as text."""
+        try:
+            return number(float(self.data.get("total_evaluation_time_seconds") or "nan"))
+        except (TypeError, ValueError):
+            return None
+
     def versions(self) -> dict[str, str]:
         """Library versions that lm-eval recorded."""
         found = {
@@ -76,13 +103,17 @@ class Results:
         args = read_model_args(self.config.get("model_args"))
         kind = self.config.get("model") or self.data.get("model_source")
         parameters = number(self.config.get("model_num_parameters"))
+        name = _model_name(str(self.data.get("model_name") or kind or "unnamed"), args)
+        clinician = self.config.get("clinician")  # the built-in one's own digest of its rules and data
         return ModelInfo(
-            name=_model_name(str(self.data.get("model_name") or kind or "unnamed"), args),
+            name=name[:500],
+            canonical_name=name[:200],
             kind=None if kind is None else str(kind),
             args={key: public(key, value) for key, value in sorted(args.items())},
-            parameters=int(parameters) if parameters is not None and parameters >= 0 else None,
+            parameters=int(parameters) if parameters is not None and parameters >= 1 else None,
             dtype=_text(self.config.get("model_dtype")),
-            revision=_text(self.config.get("model_sha")) or _text(self.config.get("model_revision")),
+            revision=_text(self.config.get("model_sha")) or _pinned(_text(self.config.get("model_revision"))),
+            weights_sha256=clinician if isinstance(clinician, str) and _SHA256.fullmatch(clinician) else None,
         )
 
 
@@ -188,6 +219,24 @@ def _model_name(name: str, args: Mapping[str, Any]) -> str:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _reported(values: Mapping[str, Any], name: str, cases: int) -> Reported:
+    value, n, stderr = (number(values.get(key)) for key in (name, f"{name}_n", f"{name}_stderr"))
+    least, most = RANGES[describe(name).unit]
+    reach = None if value is None or stderr is None else _NORMAL * stderr
+    return Reported(
+        value=value,
+        n=None if n is None else int(n),
+        coverage=min(1.0, n / cases) if n is not None and cases else None,
+        low=None if value is None or reach is None else max(least, value - reach),
+        high=None if value is None or reach is None else min(most, value + reach),
+        stderr=stderr,
+    )
+
+
+def _pinned(revision: str | None) -> str | None:
+    return None if revision in _MOVING_REVISIONS else revision
 
 
 def _text(value: Any) -> str | None:

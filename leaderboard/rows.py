@@ -1,19 +1,20 @@
-"""Reading transcripts line by line into rows of scores; no text is kept."""
+"""Reading transcripts into rows of scores; no text is kept."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
+from verisim_leaderboard.reading import TranscriptReader
 from verisim_metrics.consultation import Scores, is_excluded, score_consultation
 from verisim_tasks.errors import UserError
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.transcript import Role, StopReason, Transcript
+from verisim_tasks.tasks.variants import VARIANTS
+
+_KNOWN: frozenset[str] = frozenset(variant.name for variant in VARIANTS)
 
 CasesFor = Callable[[Transcript], Mapping[str, Case]]
 """The cases, by id, that a run's first transcript says it used."""
@@ -29,6 +30,8 @@ class Row:
     seed: int
     repeat: int
     stop_reason: StopReason
+    turns: int
+    """Doctor messages, also of a consultation that is excluded from scores."""
     excluded: bool
     scores: Scores
 
@@ -43,20 +46,36 @@ class Run:
     """All consultations of one transcript file, and what they share."""
 
     path: Path
-    rows: list[Row] = field(default_factory=list)
+    held: dict[tuple[str, str, int, int], Row] = field(default_factory=dict)
     sha256: str = ""
     fingerprint: str = ""
     instrument: dict[str, Any] = field(default_factory=dict)
     roles: dict[str, Role] = field(default_factory=dict)
     doubled: int = 0
     """Consultations that stood in the file more than once; the last one counts."""
+    aside: dict[str, int] = field(default_factory=dict)
+    """Consultations of tasks beside the suite's variants that have an instrument or doctor of their own, by task."""
+
+    @property
+    def rows(self) -> list[Row]:
+        """The consultations by variant, case, seed and repeat."""
+        return [self.held[key] for key in sorted(self.held)]
+
+    def take(self, transcript: Transcript, row: Row, number: int) -> None:
+        """Add a consultation. Raises ``UserError`` when its instrument or doctor is not that of the others."""
+        if not self.held:
+            self.fingerprint, self.instrument = transcript.fingerprint, transcript.instrument
+            self.roles = transcript.roles
+        _check_same_run(self, transcript, number)
+        self.doubled += row.key in self.held
+        self.held[row.key] = row
 
 
 def read_run(path: Path, cases_for: CasesFor) -> Run:
     """Score every transcript of a file, one line at a time.
 
     Args:
-        path: ``transcripts.jsonl``.
+        path: ``transcripts.jsonl``, or the same compressed (``.gz``).
         cases_for: Finds the cases once the first transcript is read.
 
     Raises:
@@ -64,41 +83,32 @@ def read_run(path: Path, cases_for: CasesFor) -> Run:
             doctors in one file, or a case that is not among the cases; file and line are named.
     """
     run = Run(path)
+    reader = TranscriptReader(path)
     cases: Mapping[str, Case] | None = None
-    rows: dict[tuple[str, str, int, int], Row] = {}
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                digest.update(line)
-                if not line.strip():
-                    continue
-                transcript = _transcript(line, path, number)
-                if cases is None:
-                    cases = cases_for(transcript)
-                    run.fingerprint, run.instrument = transcript.fingerprint, transcript.instrument
-                    run.roles = transcript.roles
-                _check_same_run(run, transcript, number)
-                row = _row(transcript, cases, path, number)
-                run.doubled += row.key in rows
-                rows[row.key] = row
-    except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror}); check the path and its permissions") from error
-    if not rows:
+    others: list[tuple[Transcript, Row, int]] = []
+    for number, transcript in reader:
+        if cases is None:
+            cases = cases_for(transcript)
+        row = _row(transcript, cases, path, number)
+        if transcript.variant in _KNOWN:
+            run.take(transcript, row, number)
+        else:
+            others.append((_header(transcript), row, number))
+    main = run.fingerprint
+    for transcript, row, number in others:
+        if main and (transcript.fingerprint != main or _doctor(transcript.roles) != _doctor(run.roles)):
+            run.aside[row.task] = run.aside.get(row.task, 0) + 1
+        else:
+            run.take(transcript, row, number)
+    if not run.held:
         raise UserError(f"{path} holds no transcript; run the tasks again, or name another file with --transcripts")
-    run.rows = [rows[key] for key in sorted(rows)]
-    run.sha256 = digest.hexdigest()
+    run.sha256 = reader.sha256
     return run
 
 
-def _transcript(line: bytes, path: Path, number: int) -> Transcript:
-    try:
-        return Transcript.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        reason = f"{where}: {first['msg']}" if where else first["msg"]
-        raise UserError(f"{path}, line {number}: not a transcript ({reason}); remove the line or run again") from None
+def _header(transcript: Transcript) -> Transcript:
+    """The transcript without what was said, to be kept for later."""
+    return transcript.model_copy(update={"turns": (), "report": None})
 
 
 def _check_same_run(run: Run, transcript: Transcript, number: int) -> None:
@@ -133,6 +143,7 @@ def _row(transcript: Transcript, cases: Mapping[str, Case], path: Path, number: 
         seed=transcript.seed,
         repeat=transcript.repeat,
         stop_reason=transcript.outcome.stop_reason,
+        turns=transcript.outcome.turns,
         excluded=is_excluded(transcript),
         scores=score_consultation(transcript, case),
     )

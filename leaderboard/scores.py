@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from verisim_leaderboard.record import (
     Counts,
@@ -10,12 +10,15 @@ from verisim_leaderboard.record import (
     CurvePoint,
     GroupEntry,
     Headline,
+    Reported,
     Score,
     ScoreTable,
     VariantEntry,
 )
 from verisim_leaderboard.rows import Row
+from verisim_leaderboard.score_names import ordered
 from verisim_metrics.aggregate import Estimate, Pooling, Value, by_case
+from verisim_metrics.consultation import SCORE_NAMES
 from verisim_metrics.paired import (
     drop_estimate,
     inflation_estimate,
@@ -30,28 +33,20 @@ CLEAN = "clean"
 MIXED = "mixed"
 LEVELS: tuple[int, ...] = tuple(range(1, MAX_LEVEL + 1))
 
-MEANS: tuple[str, ...] = (
-    "diagnostic_accuracy",
-    "diagnostic_category",
-    "clean_accuracy",
-    "turns",
-    "clean_turns",
-    "censored",
-    "diagnosed_before_limit",
-    "key_facts",
-    "key_facts_recognisable",
-    "sensitive_facts",
-    "asked_facts",
-    "volunteered_facts",
-    "hallucination_rate_draft",
-    "hallucination_rate",
-    "fallback_rate",
+MEANS: tuple[str, ...] = tuple(name for name in SCORE_NAMES if name != "accuracy_drop")
+"""Scores of a consultation that are simply averaged: all but the drop, which is hidden for weak models."""
+
+NAMES: tuple[str, ...] = (
+    *SCORE_NAMES,
+    *("accuracy_drop_relative", "turn_inflation", "key_facts_per_turn", "key_facts_recognisable_per_turn"),
 )
-"""Scores of a consultation that are simply averaged."""
+"""Everything that a score table holds."""
 
 Table = Sequence[Row]
 Tables = Mapping[str, Table]
 """Rows by variant."""
+ReportedBy = Callable[[str, int], dict[str, Reported]]
+"""What lm-eval's results alone hold of a task with so many cases."""
 
 
 def variant_name(dimension: str, level: int) -> str:
@@ -79,8 +74,8 @@ def tables_of(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return {name: found[name] for name in sorted(found, key=lambda n: (place.get(n, len(ORDER)), n))}
 
 
-def variant_entries(tables: Tables) -> tuple[VariantEntry, ...]:
-    """One entry for each variant that was run."""
+def variant_entries(tables: Tables, reported: ReportedBy) -> tuple[VariantEntry, ...]:
+    """One entry for each variant that was run; ``reported`` gives what lm-eval's results alone hold of a task."""
     known = {variant_name(d, level): (d, level) for d in DIMENSIONS for level in LEVELS}
     return tuple(
         VariantEntry(
@@ -90,6 +85,7 @@ def variant_entries(tables: Tables) -> tuple[VariantEntry, ...]:
             level=known[name][1] if name in known else (0 if name == CLEAN else None),
             counts=count(table),
             scores=score_table([table]),
+            reported=reported(table[0].task, len({row.case_id for row in table})),
         )
         for name, table in tables.items()
     )
@@ -128,12 +124,12 @@ def headline(tables: Tables) -> Headline:
     """Clean accuracy, and what the mixed protocol costs; null where a variant was not run."""
     clean, mixed = score_table([tables.get(CLEAN, [])]), score_table([tables.get(MIXED, [])])
     return Headline(
-        clean_accuracy=clean.diagnostic_accuracy,
-        mixed_accuracy=mixed.diagnostic_accuracy,
-        accuracy_drop=mixed.accuracy_drop,
-        accuracy_drop_relative=mixed.accuracy_drop_relative,
-        turn_inflation=mixed.turn_inflation,
-        censored=mixed.censored,
+        clean_accuracy=clean["diagnostic_accuracy"],
+        mixed_accuracy=mixed["diagnostic_accuracy"],
+        accuracy_drop=mixed["accuracy_drop"],
+        accuracy_drop_relative=mixed["accuracy_drop_relative"],
+        turn_inflation=mixed["turn_inflation"],
+        censored=mixed["censored"],
     )
 
 
@@ -152,17 +148,18 @@ def count(rows: Sequence[Row]) -> Counts:
 def score_table(tables: Sequence[Table], pooling: Pooling = "micro") -> ScoreTable:
     """All scores of one variant (one table) or of a group of variants (several)."""
     cases = sorted({row.case_id for table in tables for row in table})
-    means = {name: score(mean_estimate(_columns(tables, name), cases, pooling)) for name in MEANS}
-    noisy, clean = _pairs(tables, "diagnostic_accuracy", "clean_accuracy")
-    turns, clean_turns = _pairs(tables, "turns", "clean_turns")
+    means = {name: score(mean_estimate(columns(tables, name), cases, pooling)) for name in MEANS}
+    noisy, clean = pairs(tables, "diagnostic_accuracy", "clean_accuracy")
+    turns, clean_turns = pairs(tables, "turns", "clean_turns")
     ratios = {
         "accuracy_drop": drop_estimate(noisy, clean, cases, pooling),
         "accuracy_drop_relative": relative_drop_estimate(noisy, clean, cases, pooling),
         "turn_inflation": inflation_estimate(turns, clean_turns, cases, pooling),
     }
     for name in ("key_facts", "key_facts_recognisable"):
-        ratios[f"{name}_per_turn"] = per_turn_estimate(*_pairs(tables, name, "turns"), cases, pooling)
-    return ScoreTable(**means, **{name: score(found) for name, found in ratios.items()})
+        ratios[f"{name}_per_turn"] = per_turn_estimate(*pairs(tables, name, "turns"), cases, pooling)
+    found = {**means, **{name: score(ratio) for name, ratio in ratios.items()}}
+    return {name: found[name] for name in ordered(found)}
 
 
 def score(found: Estimate) -> Score:
@@ -176,24 +173,18 @@ def _point(tables: Tables, dimension: str, level: int) -> CurvePoint:
     if level == 0:
         cases = {row.case_id for noisy in GROUPS[dimension] for row in tables.get(noisy, [])}
         table = [row for row in table if row.case_id in cases]
-    scores = score_table([table])
-    shown = [field for field in CurvePoint.model_fields if field in ScoreTable.model_fields]
-    return CurvePoint(
-        level=level,
-        variant=name,
-        cases=len({row.case_id for row in table}),
-        **{field: getattr(scores, field) for field in shown},
-    )
+    return CurvePoint(level=level, variant=name, cases=len({row.case_id for row in table}), scores=score_table([table]))
 
 
-def _columns(tables: Sequence[Table], name: str) -> list[dict[str, Value]]:
+def columns(tables: Sequence[Table], name: str) -> list[dict[str, Value]]:
+    """One score of each table as a column: case to value, repeats averaged."""
     return [by_case((row.case_id, row.scores[name]) for row in table) for table in tables]
 
 
-def _pairs(tables: Sequence[Table], first: str, second: str) -> tuple[list[dict[str, Value]], list[dict[str, Value]]]:
+def pairs(tables: Sequence[Table], first: str, second: str) -> tuple[list[dict[str, Value]], list[dict[str, Value]]]:
     """Two scores as columns, over the consultations that have both."""
-    columns = [
+    found = [
         paired_columns([(row.scores[first], row.scores[second]) for row in table], [row.case_id for row in table])
         for table in tables
     ]
-    return [c[0] for c in columns], [c[1] for c in columns]
+    return [c[0] for c in found], [c[1] for c in found]

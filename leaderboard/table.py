@@ -45,7 +45,7 @@ def _parts(entry: Entry) -> list[RenderableType]:
             f"{entry.instrument.fingerprint[:12]}"
         ),
         _variants(entry),
-        _headline(entry),
+        headline_table(entry),
         Text(f"errors {c.errors}, left out {c.excluded}, censored {c.censored}, context limit {c.context_limits}"),
     ]
     return [*parts, *(Text(f"warning: {warning}", style="yellow") for warning in entry.warnings)]
@@ -67,13 +67,13 @@ def _row(variant: VariantEntry) -> list[str]:
     return [
         variant.variant,
         str(variant.counts.cases),
-        with_interval(s.diagnostic_accuracy, 100),
-        _drop(s.accuracy_drop, clean),
-        plain(s.turns),
-        _MISSING if clean else with_interval(s.turn_inflation, 100),
-        plain(s.key_facts, digits=2),
-        plain(s.key_facts_recognisable, digits=2),
-        plain(s.sensitive_facts, digits=2),
+        with_interval(s["diagnostic_accuracy"], 100),
+        _drop(s["accuracy_drop"], clean),
+        plain(s["turns"]),
+        _MISSING if clean else with_interval(s["turn_inflation"], 100),
+        plain(s["key_facts"], digits=2),
+        plain(s["key_facts_recognisable"], digits=2),
+        plain(s["sensitive_facts"], digits=2),
         str(variant.counts.censored),
         str(variant.counts.errors),
     ]
@@ -85,7 +85,8 @@ def _drop(score: Score, clean: bool) -> str:
     return score.note.partition(":")[0] if score.note else with_interval(score)
 
 
-def _headline(entry: Entry) -> Table:
+def headline_table(entry: Entry) -> Table:
+    """The headline beside the published figures."""
     h = entry.headline
     table = Table("headline", box=SIMPLE_HEAD)
     for name in ("value [95%]", "published", "cases"):

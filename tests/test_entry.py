@@ -112,10 +112,10 @@ def test_headline_is_what_hand_counting_gives(entry):
 def test_an_error_is_counted_and_left_out_of_both_twins(entry):
     recall = variant(entry, "memory_recall_l3")
     assert (recall.counts.errors, recall.counts.excluded, recall.counts.consultations) == (1, 1, 2)
-    assert (recall.scores.turns.value, recall.scores.turns.n, recall.scores.turns.coverage) == (12.0, 1, 0.5)
-    assert recall.scores.clean_turns.value == 10.0
-    assert recall.scores.turn_inflation.value == pytest.approx(0.2)
-    assert (recall.scores.turns.low, recall.scores.turns.high) == (None, None)
+    assert (recall.scores["turns"].value, recall.scores["turns"].n, recall.scores["turns"].coverage) == (12.0, 1, 0.5)
+    assert recall.scores["clean_turns"].value == 10.0
+    assert recall.scores["turn_inflation"].value == pytest.approx(0.2)
+    assert (recall.scores["turns"].low, recall.scores["turns"].high) == (None, None)
 
 
 def test_counts(entry):
@@ -127,9 +127,9 @@ def test_curves_have_five_levels_over_the_cases_of_the_dimension(entry):
     points = entry.curves[0].points
     assert [p.level for p in points] == [0, 1, 2, 3, 4]
     assert [p.cases for p in points] == [2, 0, 0, 2, 0]  # level 0: the two cases that level 3 was run on
-    assert (points[0].accuracy_drop.value, points[0].turn_inflation.value) == (0.0, 0.0)
-    assert points[0].key_facts.value == pytest.approx(2 / 5)
-    assert (points[1].diagnostic_accuracy.value, points[1].diagnostic_accuracy.n) == (None, 0)
+    assert (points[0].scores["accuracy_drop"].value, points[0].scores["turn_inflation"].value) == (0.0, 0.0)
+    assert points[0].scores["key_facts"].value == pytest.approx(2 / 5)
+    assert (points[1].scores["diagnostic_accuracy"].value, points[1].scores["diagnostic_accuracy"].n) == (None, 0)
 
 
 def test_groups_name_what_is_missing_and_pool_ratios(entry):
@@ -137,9 +137,9 @@ def test_groups_name_what_is_missing_and_pool_ratios(entry):
     assert set(groups) == {"memory_recall", "level_3", "noisy"}
     assert groups["memory_recall"].missing == ("memory_recall_l1", "memory_recall_l2", "memory_recall_l4")
     noisy = groups["noisy"]
-    assert noisy.micro.turn_inflation.value == pytest.approx((58 + 12) / 50 - 1)
-    assert noisy.macro.turn_inflation.value == pytest.approx((0.45 + 0.2) / 2)
-    assert noisy.macro.diagnostic_accuracy.value == pytest.approx((0.5 + 1.0) / 2)
+    assert noisy.micro["turn_inflation"].value == pytest.approx((58 + 12) / 50 - 1)
+    assert noisy.macro["turn_inflation"].value == pytest.approx((0.45 + 0.2) / 2)
+    assert noisy.macro["diagnostic_accuracy"].value == pytest.approx((0.5 + 1.0) / 2)
 
 
 def test_repeats_are_averaged_within_a_case(run, cases):
@@ -147,8 +147,8 @@ def test_repeats_are_averaged_within_a_case(run, cases):
     again = make_transcript(case_id="c0", turns=30, diagnosis=WRONG, repeat=1)
     write(run / "transcripts.jsonl", [*once, again])
     clean = variant(build_entry(run, cases=cases), "clean")
-    assert clean.scores.diagnostic_accuracy.value == pytest.approx((0.5 + 3) / 4)  # not 4 of 5
-    assert clean.scores.turns.value == pytest.approx((20 + 30) / 4)
+    assert clean.scores["diagnostic_accuracy"].value == pytest.approx((0.5 + 3) / 4)  # not 4 of 5
+    assert clean.scores["turns"].value == pytest.approx((20 + 30) / 4)
 
 
 def test_the_entry_is_strict_json_and_loads_again(run, cases, entry):

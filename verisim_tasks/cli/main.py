@@ -13,7 +13,8 @@ from verisim_tasks.errors import UserError
 
 COMMANDS: tuple[str, ...] = (
     *("run", "path", "register", "cases", "ask", "chat", "compare-patients"),
-    *("verify", "score", "match", "icd", "nli", "mvme", "entry", "context"),
+    *("verify", "score", "match", "icd", "nli", "mvme", "context"),
+    *("entry", "report", "leaderboard", "agreement", "rate"),
 )
 """Subcommands in the order of the help text; ``verisim_tasks.cli.<name>`` holds ``add_parser`` and ``run``."""
 

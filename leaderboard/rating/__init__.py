@@ -1,0 +1,1 @@
+"""Blinded rating by people: sheets out, grades in, ready for ``verisim agreement``."""
