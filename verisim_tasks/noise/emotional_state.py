@@ -9,6 +9,8 @@ from verisim_tasks.patient.plan import Aside, Line, Plan
 from verisim_tasks.records.transcript import NoiseEvent
 
 NAME = "emotional_state"
+PLAIN_DATA = ("age", "gender", "race", "occupation", "children", "marital_status", "insurance", "arrival_transport")
+"""Items that nobody worries about in themselves."""
 LAST_RESORT = 2
 """Asked this often before, even an overwhelmed patient answers."""
 
@@ -41,7 +43,7 @@ def select(plan: Plan, scene: Scene) -> Plan:
 
 def phrase(plan: Plan, scene: Scene) -> Plan:
     """Worry, fear about what is told, and requests for reassurance around the answer."""
-    told = any(line.mode == "tell" for line in plan.spoken)
+    told = any(line.mode == "tell" and not _is_plain_data(line) for line in plan.spoken)
     if told and scene.happens(NAME, "amplify"):
         plan = replace(plan, after=(*plan.after, Aside("amplify", NAME))).noting(scene.event(NAME, "amplify"))
     elif told and scene.happens(NAME, "worry"):
@@ -50,6 +52,11 @@ def phrase(plan: Plan, scene: Scene) -> Plan:
         plan = replace(plan, after=(*plan.after, Aside("seek_reassurance", NAME)))
         plan = plan.noting(scene.event(NAME, "seek_reassurance"))
     return plan
+
+
+def _is_plain_data(line: Line) -> bool:
+    """Nobody says "I am a woman. It frightens me"."""
+    return line.fact is not None and line.fact.category in PLAIN_DATA
 
 
 def is_soothed(scene: Scene) -> bool:

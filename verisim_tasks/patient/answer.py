@@ -153,8 +153,9 @@ def _words(line: Line) -> int:
 
 
 def retold(plan: Plan) -> Plan:
-    """Says first that all of the answer was told before."""
+    """Says first that all of the answer was told before; not where a yes or no was asked of what it leaves open."""
     told = [line for line in plan.spoken if line.fact is not None and line.mode == "tell"]
-    if told and all(line.told_before for line in told) and not plan.before:
+    settled = all(line.told_before and (line.target.confirms or not line.target.yes_no) for line in told)
+    if told and settled and not plan.before:
         return replace(plan, before=(Aside("retell", "plain"),))
     return plan

@@ -204,9 +204,17 @@ def _absent(line: Line, scene: Scene, *, named: bool) -> str:
         return scene.say("plain", "unrecorded_other", line.key)
     kind = concept.kind if concept.kind in ("symptom", "condition", "drug", "habit") else "other"
     if kind == "symptom" and (named or scene.level("cognitive_processing") or not line.target.yes_no):
-        return f"I haven't noticed any {concept.name}."
+        return _not_noticed(concept.name)
     text = scene.say("plain", f"unrecorded_{kind}", line.key)
     return text.replace("{term}", concept.name)
+
+
+def _not_noticed(name: str) -> str:
+    """A denial that names a symptom, whose name may be a noun, a state ("unable to sleep") or a doing."""
+    first, *others = name.split()
+    if first in ("unable", "always"):
+        return f"I haven't been {name}."
+    return f"As for {name}, no." if others and first.endswith("ing") else f"I haven't noticed any {name}."
 
 
 def _confirmation(line: Line, scene: Scene, said: Sequence[Segment]) -> list[Segment]:

@@ -10,7 +10,7 @@ from typing import Literal
 from verisim_tasks.language.lexicon import load_yaml
 from verisim_tasks.language.words import content_stems
 from verisim_tasks.patient.case_index import UNSPOKEN_CONCEPTS, CaseIndex
-from verisim_tasks.patient.ranking import ELSEWHERE, Asked, Ranked
+from verisim_tasks.patient.ranking import ELSEWHERE, PLACED, Asked, Ranked
 
 Specificity = Literal["specific", "category", "open"]
 
@@ -96,7 +96,10 @@ def is_doubtful(asked: Asked, ranked: Sequence[Ranked], index: CaseIndex) -> boo
     known = asked.concept is not None or bool(asked.clause.items)
     present = [r for r in ranked if r.fact.polarity == "present" and not is_barred(r)]
     return any(
-        _may_be_meant(r) or _is_about(r, asked, index) or (not known and r.score > thresholds()["vague"])
+        _may_be_meant(r)
+        or _is_about(r, asked, index)
+        or _is_kin_of_complaint(r, asked, index)
+        or (not known and r.score > thresholds()["vague"])
         for r in present
     )
 
@@ -117,6 +120,14 @@ def _is_about(rank: Ranked, asked: Asked, index: CaseIndex) -> bool:
     if concept in index.held_by[fact_id] or (own is not None and concept in index.lexicon.ancestors(own)):
         return True
     return any({f"concept:{concept}", f"fact:{fact_id}"} <= set(hit.values) for hit in asked.hits)
+
+
+def _is_kin_of_complaint(rank: Ranked, asked: Asked, index: CaseIndex) -> bool:
+    """The fact is about what the patient came for, and the question about its like: spots to somebody with a rash."""
+    own = index.concept_of[rank.fact.id]
+    if asked.concept is None or own is None or rank.fact.concept != index.case.opening.concept:
+        return False
+    return bool(index.lexicon.ancestors(asked.concept.id) & index.lexicon.ancestors(own) - set(PLACED))
 
 
 def absent_target(asked: Asked, *, doubtful: bool = False) -> Target:
