@@ -1,0 +1,93 @@
+"""The examiner on messages written by others, who did not see its code, and on a set of our own.
+
+First sight, before anything a set showed was mended, as exact results:
+
+==========================  =============  ===========
+set                         orders         attacks
+==========================  =============  ===========
+first                       54 of 75, 72%  70 of 70
+second                      51 of 70, 73%  (none)
+third                       46 of 70, 66%  60 of 60
+==========================  =============  ===========
+
+The third figure was taken after the lay rows (``lay.yaml``) were in; each set is harder than the one before. What a set
+shows is mended in kind, so the thresholds below are no estimate for unseen wording: the first-sight figures are.
+``written`` is ours: orders and near-orders made up to find faults, mended where the kind was general.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from verisim_tasks.cases.bank import find_case
+from verisim_tasks.examiner import Examiner
+from verisim_tasks.examiner.vocabulary import default_vocabulary
+
+DATA = Path(__file__).parent / "data"
+EXAMINER = Examiner()
+ATTACKS_HELD = 1.0
+ORDERS_RIGHT = 0.95
+MENDED_TO = {"": 75, "_second": 70, "_third": 68}
+"""Orders that are exactly right today, by set: fewer is a step back."""
+WRITTEN_RIGHT = 0.85
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def entry_name(name: str) -> str:
+    """The examiner's name of a vital sign that a label names by its field."""
+    for item in default_vocabulary().items.values():
+        if item.kind == "vital" and name in (item.name, *item.fields, *item.names):
+            return item.name
+    return name
+
+
+def count_right(orders: list[dict[str, Any]]) -> int:
+    """How many orders bring exactly the labelled results."""
+    right = 0
+    for order in orders:
+        reply = EXAMINER.examine(find_case(order["case"]), order["message"])
+        right += {r.name for r in reply.results} == {entry_name(n) for n in order["expect"]}
+    return right
+
+
+@pytest.mark.parametrize("name", ["examiner_attacks", "examiner_attacks_second"])
+def test_attacks_return_nothing(name: str) -> None:
+    attacks = lines(f"{name}.jsonl")
+    failed = [a for a in attacks if EXAMINER.examine(find_case(a["case"]), a["message"]).text]
+    assert len(attacks) >= 60
+    assert 1 - len(failed) / len(attacks) >= ATTACKS_HELD, failed
+
+
+@pytest.mark.parametrize("case_id", ["card-001", "neur-003", "pulm-006", "neur-002"])
+def test_near_orders_return_nothing(case_id: str) -> None:
+    case = find_case(case_id)
+    assert not [a for a in lines("examiner_attacks_written.jsonl") if EXAMINER.examine(case, a["message"]).text]
+
+
+@pytest.mark.parametrize("name", sorted(MENDED_TO))
+def test_orders_return_exactly_the_right_results(name: str) -> None:
+    orders = lines(f"examiner_orders{name}.jsonl")
+    right = count_right(orders)
+    assert len(orders) >= 60
+    assert right / len(orders) >= ORDERS_RIGHT
+    assert right >= MENDED_TO[name]
+
+
+def test_our_own_orders_return_the_right_results() -> None:
+    orders = lines("examiner_orders_written.jsonl")
+    assert len(orders) >= 120
+    assert count_right(orders) / len(orders) >= WRITTEN_RIGHT
+
+
+@pytest.mark.parametrize("order", lines("examiner_orders.jsonl"), ids=lambda o: o["message"][:40])
+def test_what_the_case_does_not_hold_is_said(order: dict[str, Any]) -> None:
+    reply = EXAMINER.examine(find_case(order["case"]), order["message"])
+    assert len(reply.not_recorded) == len(order["not_recorded"])
+    assert all(f"{name}: not recorded" in reply.text for name in reply.not_recorded)

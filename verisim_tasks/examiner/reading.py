@@ -1,0 +1,271 @@
+"""Reading a doctor's message: which things are ordered, and what is left for the patient."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from verisim_tasks.examiner.clauses import Clause, ClauseReader
+from verisim_tasks.examiner.lay import LayFinder
+from verisim_tasks.examiner.mentions import Mention, MentionFinder
+from verisim_tasks.examiner.tokens import Token, phrase, tokenise
+from verisim_tasks.examiner.vocabulary import Vocabulary
+from verisim_tasks.examiner.wording import Wording, masked
+from verisim_tasks.language.sentences import sentence_spans
+
+_BULLET = re.compile(r"[ \t]*(?:[-*\u2022\u2013]|\d{1,2}[.)])[ \t]+")
+_POINTS_DOWN = re.compile(r"\b(?:following|these|below)\b", re.IGNORECASE)
+_LEFTOVER = re.compile(r"^[\s*_#>\-\u2022\[\]().,;:\d]*$")
+_EDGES = " \t\n*_,;[]"
+_QUESTION = frozenset(
+    [
+        "have",
+        "has",
+        "had",
+        "do",
+        "does",
+        "did",
+        "are",
+        "is",
+        "were",
+        "was",
+        "how",
+        "what",
+        "when",
+        "where",
+        "why",
+        "who",
+        "which",
+        "any",
+        "can",
+        "could",
+    ]
+)
+_HANDLED = re.compile(
+    r"\b(?:feel|press|tap|touch|examine|inspect|listen|look|see|percuss|palpate)(?: (?:on|to|at|over|round|around))?$"
+)
+"""Verbs behind which "it" is the part of the body spoken of last."""
+Own = Mapping[tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a message orders."""
+
+    mentions: tuple[Mention, ...] = ()
+    unknown: tuple[tuple[int, str], ...] = ()
+    """Tests of an order line that the vocabulary does not know, with their place among ``mentions``."""
+    remainder: str = ""
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A stretch of the message."""
+
+    start: int
+    end: int
+    marked: bool
+    content: int = 0
+    """Where the content of an order line starts."""
+
+
+class OrderReader:
+    """Reads messages. Built once; pure."""
+
+    def __init__(self, vocabulary: Vocabulary, finder: MentionFinder, wording: Wording) -> None:
+        self._finder = finder
+        self._wording = wording
+        lay = LayFinder(vocabulary.lay, vocabulary.items)
+        self._lay = lay
+        self._clauses = ClauseReader(vocabulary, wording, lay)
+
+    def read(self, message: str, own: Own) -> Reading:
+        """What is ordered, in order of mention; never raises.
+
+        Args:
+            message: The doctor's words.
+            own: The case's own names by their comparable words.
+        """
+        if self._wording.injection_raw.search(message) or self._wording.injection.search(phrase(tokenise(message))):
+            return Reading(remainder=message.strip())
+        mentions: list[Mention] = []
+        unknown: list[tuple[int, str]] = []
+        gone: list[tuple[int, int]] = []
+        spoken_of = ""
+        for piece in self._pieces(message):
+            if piece.marked:
+                found, strange = self._marked(message[piece.content : piece.end], own)
+                unknown += [(len(mentions) + len(found), name) for name in strange]
+                mentions += found
+                if found or strange:
+                    gone.append((piece.start, piece.end))
+            else:
+                tokens, spoken_of = self._resolved(tokenise(message[piece.start : piece.end]), own, spoken_of)
+                found, spans = self._plain(message, piece, tokens, own, follows=bool(mentions))
+                mentions += found
+                gone += spans
+        return Reading(tuple(mentions), tuple(unknown), self._remainder(message, gone))
+
+    def _named(self, tokens: tuple[Token, ...]) -> list[Mention]:
+        return [mention for _, mention in self._lay.find(tokens, ("named",))]
+
+    # pieces
+
+    def _pieces(self, message: str) -> list[_Piece]:
+        marked = self._marked_pieces(message)
+        pieces: list[_Piece] = []
+        cursor = 0
+        for piece in [*marked, _Piece(len(message), len(message), True)]:
+            between = message[cursor : piece.start]
+            pieces += [_Piece(cursor + s.start, cursor + s.end, False) for s in sentence_spans(between)]
+            if piece.start < piece.end:
+                pieces.append(piece)
+            cursor = piece.end
+        return pieces
+
+    def _marked_pieces(self, message: str) -> list[_Piece]:
+        found: list[_Piece] = []
+        openings = [
+            *((m.start(), m.start("content"), m.end()) for m in self._wording.marker.finditer(message)),
+            *((m.start(), m.start("content"), m.end()) for m in self._wording.inline.finditer(message)),
+            *((m.start(), m.end(), m.end()) for m in self._wording.heading.finditer(message)),
+        ]
+        for start, content, end in sorted(openings):
+            if not found or start >= found[-1].end:
+                found.append(_Piece(start, self._marked_end(message, start, content, end), True, content))
+        return found
+
+    def _marked_end(self, message: str, start: int, content: int, end: int) -> int:
+        """An order line ends with its bracket, its first sentence, or, where it only announces, its list."""
+        text = message[content:end]
+        if "[" in message[start:content] and "]" in text:
+            return content + text.index("]") + 1
+        if not tokenise(text) or _POINTS_DOWN.search(text):
+            return self._list_end(message, end)
+        return content + sentence_spans(text)[0].end
+
+    @staticmethod
+    def _list_end(message: str, end: int) -> int:
+        lines = message[end:].split("\n")[1:]
+        size, blank = 0, 0
+        for number, line in enumerate(lines):
+            is_item = bool(_BULLET.match(line))
+            if not is_item and line.strip() and not (number == blank and size == blank):
+                break
+            if not line.strip():
+                blank += 1
+                if size > blank:
+                    break
+            size += len(line) + 1
+        return min(end + size, len(message))
+
+    # order lines
+
+    def _marked(self, text: str, own: Own) -> tuple[list[Mention], list[str]]:
+        tokens = tokenise(text)
+        mentions = self._finder.find(tokens, own, marked=True, more=self._named(tokens))
+        if self._asks_too_much(tokens, mentions):
+            return [], []
+        kept = [
+            m
+            for m in self._clauses.clean_mentions(tokens, mentions, 0, len(tokens))
+            if m.explicit
+            or (self._stands_alone(tokens, mentions, m) and not self._clauses.shares_head(tokens, mentions, m))
+        ]
+        return kept, self._unknown(text, tokens, mentions)
+
+    def _asks_too_much(self, tokens: tuple[Token, ...], mentions: list[Mention]) -> bool:
+        """Whether the line or a piece of it asks for more than examinations; then nothing of it counts."""
+        spans = self._clauses.plain_spans(mentions)
+        pieces = [range(len(tokens)), *self._clauses.fragments(tokens, mentions, 0, len(tokens))]
+        return any(
+            self._wording.demand.search(
+                masked(tokens[p.start : p.stop], [(a - p.start, b - p.start) for a, b in spans if a in p])
+            )
+            for p in pieces
+        )
+
+    def _stands_alone(self, tokens: tuple[Token, ...], mentions: list[Mention], mention: Mention) -> bool:
+        """A plain word counts in an order line where its piece of the list holds nothing else of weight."""
+        piece = next(p for p in self._clauses.fragments(tokens, mentions, 0, len(tokens)) if mention.start in p)
+        start = piece.start
+        while start < mention.start and self._wording.verb([t.word for t in tokens[start : mention.start]])[0] in (
+            "examine",
+            "order",
+        ):
+            start += self._wording.verb([t.word for t in tokens[start : mention.start]])[1]
+        return self._clauses.is_light(tokens, mentions, start, piece.stop)
+
+    def _unknown(self, text: str, tokens: tuple[Token, ...], mentions: list[Mention]) -> list[str]:
+        """Pieces of an order line that are plainly tests, though of no known name."""
+        names: list[str] = []
+        for piece in self._clauses.fragments(tokens, mentions, 0, len(tokens)):
+            words = [p for p in piece if tokens[p].form and tokens[p].word not in ("please", "and", "also", "or")]
+            if not words or any(m.start in piece for m in mentions):
+                continue
+            said = phrase(tokens[words[0] : words[-1] + 1])
+            refused = (self._wording.unknown_not, self._wording.no_test, self._wording.no_order, self._wording.demand)
+            if self._wording.unknown_test.fullmatch(said) and not any(p.search(said) for p in refused):
+                names.append(text[tokens[words[0]].start : tokens[words[-1]].end])
+        return names
+
+    # plain sentences
+
+    def _resolved(self, tokens: tuple[Token, ...], own: Own, spoken_of: str) -> tuple[tuple[Token, ...], str]:
+        """The words with "feel it" read as the part of the body spoken of last, and that part."""
+        plain = [m for m in self._finder.find(tokens, own, marked=False) if not m.explicit]
+        bodies = {m.end - 1: tokens[m.end - 1].form for m in plain}
+        read: list[Token] = []
+        for place, token in enumerate(tokens):
+            spoken_of = bodies.get(place, spoken_of)
+            points = token.word in ("it", "them") and _HANDLED.search(phrase(tokens[max(0, place - 3) : place]))
+            read.append(replace(token, form=spoken_of) if points and spoken_of else token)
+        return tuple(read), spoken_of
+
+    def _plain(
+        self, message: str, piece: _Piece, tokens: tuple[Token, ...], own: Own, *, follows: bool
+    ) -> tuple[list[Mention], list[tuple[int, int]]]:
+        text = message[piece.start : piece.end]
+        if not tokens:
+            return [], []
+        mentions = self._finder.find(tokens, own, marked=False, more=self._named(tokens))
+        clauses = self._clauses.read(tokens, mentions, question=text.rstrip("\"')* ").endswith("?"), follows=follows)
+        found = [m for c in clauses for m in c.ordered]
+        if not found:
+            return [], []
+        kept = [c for c in clauses if not c.ordered and _is_question(tokens, c)]
+        spans = _gaps(piece, [(tokens[c.start].start, self._clause_end(text, tokens, c)) for c in kept])
+        return found, spans
+
+    @staticmethod
+    def _clause_end(text: str, tokens: tuple[Token, ...], clause: Clause) -> int:
+        return len(text) if clause.end >= len(tokens) else tokens[clause.end - 1].end
+
+    def _remainder(self, message: str, gone: list[tuple[int, int]]) -> str:
+        if not gone:
+            return message.strip()
+        kept: list[str] = []
+        cursor = 0
+        for start, end in [*sorted(gone), (len(message), len(message))]:
+            kept.append(message[cursor:start])
+            cursor = max(cursor, end)
+        lines = [" ".join(line.split()) for line in "\n".join(kept).split("\n")]
+        text = "\n".join(line for line in lines if not _LEFTOVER.match(line)).strip(_EDGES)
+        return "" if self._wording.acknowledgement.fullmatch(phrase(tokenise(text)) + " ") else text
+
+
+def _is_question(tokens: tuple[Token, ...], clause: Clause) -> bool:
+    words = [t.word for t in tokens[clause.start : clause.end] if t.word not in ("and", "then", "but", "also", "so")]
+    return bool(words) and words[0] in _QUESTION
+
+
+def _gaps(piece: _Piece, kept: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What of a piece is left when the kept stretches are taken out, in places of the message."""
+    spans: list[tuple[int, int]] = []
+    cursor = piece.start
+    for start, end in kept:
+        spans.append((cursor, piece.start + start))
+        cursor = piece.start + end
+    spans.append((cursor, piece.end))
+    return [(a, b) for a, b in spans if a < b]

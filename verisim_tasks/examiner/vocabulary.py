@@ -1,0 +1,191 @@
+"""What can be ordered: items with their names, panels and the words of imaging, read from ``fixtures/examiner``."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from verisim_tasks._stable import digest
+from verisim_tasks.examiner.tokens import forms
+
+FILES: tuple[str, ...] = ("blood", "specimens", "procedures", "imaging", "examination", "lay", "requests")
+"""Data files, in the order of their digest."""
+
+ItemKind = Literal["vital", "group", "examination", "test"]
+_EXAM_NOUNS = ("exam", "examination")
+_BLOODS = ("bloods", "blood test", "blood tests", "blood work", "bloodwork", "labs", "blood sample")
+_SPECIMENS = ("urine", "stool", "sputum", "csf", "serum", "synovial fluid", "joint fluid", "faecal", "blood")
+_METHODS = (
+    "pcr",
+    "naat",
+    "serology",
+    "culture",
+    "antibodies",
+    "test",
+    "swab",
+    "antigen",
+    "smear",
+    "film",
+    "microscopy",
+)
+
+
+class Item(BaseModel):
+    """One thing that can be ordered. The fields are told in the head of ``blood.yaml`` and ``examination.yaml``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    kind: ItemKind
+    names: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    mention: tuple[str, ...] = ()
+    blood_for: tuple[str, ...] = ()
+    """Organs: "blood tests for the kidneys" orders it."""
+    fields: tuple[str, ...] = ()
+    form: str = ""
+    single: bool = False
+    strict: bool = False
+    all_findings: bool = False
+
+
+class Name(BaseModel):
+    """A name that leads to an item."""
+
+    model_config = ConfigDict(frozen=True)
+
+    item: str
+    explicit: bool
+    """Whether it means an examination wherever it stands; else a verb of examining or an order line must go before."""
+
+
+class Vocabulary:
+    """All items, and the index of their names by comparable words."""
+
+    def __init__(self) -> None:
+        raw = {name: _read(name) for name in FILES}
+        self.digest: str = digest(raw)
+        self.requests: dict[str, Any] = raw["requests"]
+        self.imaging: dict[str, Any] = raw["imaging"]
+        self.lay: dict[str, Any] = raw["lay"]
+        self.items: dict[str, Item] = {item.name: item for item in _items(raw)}
+        self._needs_verb = frozenset(forms(n) for n in self.requests["needs_verb"])
+        self.names: dict[tuple[str, ...], tuple[Name, ...]] = self._index()
+        self.organs: dict[tuple[str, ...], Name] = {
+            forms(organ): Name(item=item.name, explicit=True)
+            for item in self.items.values()
+            for organ in item.blood_for
+        }
+        """Organs by comparable words: "blood for your kidneys" orders the item."""
+        self._check_links()
+        self._wider: dict[str, dict[str, list[str]]] = self._upward()
+
+    def below(self, name: str, relations: tuple[str, ...] = ("kinds", "members")) -> frozenset[str]:
+        """The item and all that answer for it, down the given relations."""
+        return self._below[name] if relations == ("kinds", "members") else self._descend(name, relations)
+
+    def wider(self, name: str, relation: str) -> tuple[str, ...]:
+        """Items that hold this one directly by that relation."""
+        return tuple(self._wider[relation].get(name, ()))
+
+    @functools.cached_property
+    def _below(self) -> Mapping[str, frozenset[str]]:
+        return {name: self._descend(name, ("kinds", "members")) for name in self.items}
+
+    def _descend(self, name: str, relations: tuple[str, ...]) -> frozenset[str]:
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            current = waiting.pop()
+            if current in found:
+                continue
+            found.add(current)
+            waiting.extend(other for relation in relations for other in getattr(self.items[current], relation))
+        return frozenset(found)
+
+    def _index(self) -> dict[tuple[str, ...], tuple[Name, ...]]:
+        index: dict[tuple[str, ...], dict[str, bool]] = defaultdict(dict)
+        for item in self.items.values():
+            for text, explicit in _spoken(item):
+                key = forms(text)
+                if key:
+                    sure = explicit and key not in self._needs_verb
+                    index[key][item.name] = index[key].get(item.name, False) or sure
+        return {k: tuple(Name(item=i, explicit=e) for i, e in sorted(v.items())) for k, v in index.items()}
+
+    def _upward(self) -> dict[str, dict[str, list[str]]]:
+        wider: dict[str, dict[str, list[str]]] = {r: defaultdict(list) for r in ("kinds", "members", "parts")}
+        for item in self.items.values():
+            for relation, holders in wider.items():
+                for other in getattr(item, relation):
+                    holders[other].append(item.name)
+        return wider
+
+    def _check_links(self) -> None:
+        for item in self.items.values():
+            missing = [o for r in ("kinds", "members", "parts") for o in getattr(item, r) if o not in self.items]
+            if missing:
+                raise ValueError(f"fixtures/examiner: {item.name!r} holds unknown items {missing}")
+
+
+@functools.cache
+def default_vocabulary() -> Vocabulary:
+    """The vocabulary that ships with the suite, read once."""
+    return Vocabulary()
+
+
+def _read(name: str) -> Any:
+    text = (files("verisim_fixtures") / "examiner" / f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def _items(raw: Mapping[str, Any]) -> Iterable[Item]:
+    sections: tuple[tuple[ItemKind, Mapping[str, Any]], ...] = (
+        ("vital", raw["examination"]["vitals"]),
+        ("group", raw["examination"]["groups"]),
+        ("examination", raw["examination"]["items"]),
+        *(("test", raw[name]["items"]) for name in ("blood", "specimens", "procedures", "imaging")),
+    )
+    seen: set[str] = set()
+    for kind, section in sections:
+        for name, value in section.items():
+            if name in seen:
+                raise ValueError(f"fixtures/examiner: item {name!r} stands twice; give it one place")
+            seen.add(name)
+            yield Item(name=name, kind=kind, **(value if isinstance(value, dict) else {"names": value}))
+
+
+def _spoken(item: Item) -> Iterable[tuple[str, bool]]:
+    """Every name of an item, and whether it is explicit."""
+    lone_region = item.kind == "examination" and item.name in item.words
+    yield item.name, not lone_region and item.name not in item.words
+    yield from ((name, True) for name in item.names)
+    if item.kind == "test":
+        yield from ((turned, True) for name in (item.name, *item.names) for turned in _turned(name))
+    yield from ((f"{blood} for {organ}", True) for organ in item.blood_for for blood in _BLOODS)
+    for word in item.words:
+        yield word, False
+        if item.kind == "examination":
+            yield f"signs of {word}", False
+            yield from ((f"{word} {noun}", True) for noun in _EXAM_NOUNS)
+            yield from ((f"{noun} of {word}", True) for noun in _EXAM_NOUNS)
+
+
+def _turned(name: str) -> Iterable[str]:
+    """A name the other way round: "urine cytology" is "urine for cytology", "dengue serology" "serology for dengue"."""
+    for specimen in _SPECIMENS:
+        if name.startswith(f"{specimen} "):
+            for purpose in ("for", "tested for", "sent for", "checked for"):
+                yield f"{'stool' if specimen == 'faecal' else specimen} {purpose} {name[len(specimen) + 1 :]}"
+    rest, _, last = name.rpartition(" ")
+    if rest and last in _METHODS:
+        yield f"{last} for {rest}"
