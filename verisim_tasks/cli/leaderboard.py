@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from verisim_tasks.cli._site import add_site_parts
 from verisim_tasks.errors import UserError
 
 EXIT_PROBLEMS = 1
@@ -16,7 +17,7 @@ ENTRIES = Path("leaderboard/entries")
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the subcommand and its own subcommands."""
-    parser = subparsers.add_parser("leaderboard", help="add, check, compare and rank leaderboard entries")
+    parser = subparsers.add_parser("leaderboard", help="add, check, compare, rank and show leaderboard entries")
     parts = parser.add_subparsers(dest="leaderboard_command", metavar="COMMAND", required=True)
     _add_add(parts)
     one = _part(parts, "validate", "check entry files against the schema and for impossible values", run_validate)
@@ -41,6 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     schema = _part(parts, "schema", "print the JSON Schema of entries", run_schema)
     schema.add_argument("--out", type=Path, metavar="FILE", help="write it instead")
     schema.add_argument("--check", action="store_true", help="say whether the shipped file is current")
+    add_site_parts(lambda name, text, run: _part(parts, name, text, run), ENTRIES)
 
 
 def _part(
