@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from verisim_metrics.judging import Judge, Judgement, Question
+from verisim_metrics.patientsim.fidelity import described
+from verisim_metrics.patientsim.judged import dialogue_of
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.transcript import Transcript
 
@@ -63,9 +65,10 @@ def _data(transcript: Transcript, case: Case) -> dict[str, str]:
     if denied:
         record.append(f"Permitted first denials, out of shame: {', '.join(dict.fromkeys(denied))}")
     difficulties = [f"{dimension.replace('_', ' ')}: {level} of 4" for dimension, level in transcript.noise.items()]
-    said = [f"{turn.speaker}: {turn.text}" for turn in transcript.turns if turn.speaker != "examiner"]
+    if transcript.persona is not None:
+        difficulties.append(f"persona: {described(transcript)}")
     return {
         "record": "\n".join(record),
         "difficulties": "\n".join(difficulties) or "none",
-        "dialogue": "\n".join(said),
+        "dialogue": dialogue_of(transcript),
     }

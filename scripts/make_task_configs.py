@@ -10,12 +10,16 @@ import sys
 from pathlib import Path
 
 from verisim_tasks._files import write_atomically
+from verisim_tasks.tasks.mvme import COLLABORATION, MVME, ONESTEP
+from verisim_tasks.tasks.patientsim import NAME as PATIENTSIM
 from verisim_tasks.tasks.scores import GROUP_METRICS, NOISY_GROUP_METRICS
 from verisim_tasks.tasks.variants import CLEAN, GROUPS, MIXED, VARIANTS, Variant, level_tag
 
 TARGET = Path(__file__).resolve().parent.parent / "task_configs"
 VERSION = "1.0"
 CLASS = "verisim_tasks.tasks.consultation.ConsultationTask"
+PATIENTSIM_CLASS = "verisim_tasks.tasks.patientsim.PatientSimTask"
+MVME_CLASSES = {MVME: "MvmeTask", ONESTEP: "OnestepTask", COLLABORATION: "CollaborationTask"}
 HEADER = "# Made by scripts/make_task_configs.py; do not edit by hand.\n"
 
 
@@ -43,8 +47,23 @@ def reaches(group: str, task: str) -> bool:
     return any(m == task or (m in GROUPS and reaches(m, task)) for m in GROUPS[group])
 
 
+def patientsim_text() -> str:
+    """Here the model under test plays the patient; in no group, since no score is shared with the others."""
+    lines = [f"task: {PATIENTSIM}", f"class: !function {PATIENTSIM_CLASS}", "variant: patientsim", "noise: {}"]
+    return HEADER + "\n".join([*lines, "metadata:", f"  version: {VERSION}"]) + "\n"
+
+
+def mvme_text(name: str) -> str:
+    """AI Hospital's tasks; in no group, since what they measure is not a noise variant."""
+    lines = [f"task: {name}", f"class: !function verisim_tasks.tasks.mvme.{MVME_CLASSES[name]}"]
+    lines += [f"variant: {name.removeprefix('verisim_')}", "noise: {}"]
+    return HEADER + "\n".join([*lines, "metadata:", f"  version: {VERSION}"]) + "\n"
+
+
 def wanted() -> dict[str, str]:
     texts = {f"{v.task}.yaml": task_text(v) for v in VARIANTS}
+    texts[f"{PATIENTSIM}.yaml"] = patientsim_text()
+    texts.update({f"{name}.yaml": mvme_text(name) for name in MVME_CLASSES})
     texts.update({f"{name}_group.yaml": group_text(name) for name in GROUPS})
     return texts
 

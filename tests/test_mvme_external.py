@@ -10,10 +10,12 @@ import pytest
 
 from verisim_metrics.mvme.analysis import spearman
 from verisim_metrics.mvme.chief import aggregate
+from verisim_metrics.mvme.coverage import coverage_scores
 from verisim_metrics.mvme.linking import FuzzyLinker, link_fuzzy, read_code_list
 from verisim_metrics.mvme.published import Row, choices_in, pairs_in
 from verisim_metrics.mvme.report import PARTS, missing_parts, parse_report
 from verisim_tasks._jsonl import read_objects
+from verisim_tasks.cases.bank import find_case
 
 FOLDER = os.environ.get("VERISIM_EXTERNAL_DATA")
 pytestmark = [
@@ -54,6 +56,15 @@ def test_the_mean_choices_are_those_counted_by_hand(rows: list[Row]) -> None:
     }
     assert {part: value.mean for part, value in means["gpt4_onestep"].items()} == by_hand
     assert all((value.n, value.nulls) == (40, 0) for value in means["gpt4_onestep"].values())
+
+
+def test_the_coverage_stand_in_says_nothing_of_chinese_reports(rows: list[Row]) -> None:
+    """So there is no correlation with GPT-4's choices to report: no pair has both values."""
+    found = [coverage_scores(find_case("card-001"), parse_report(row["reports"]["gpt4_onestep"])) for _, row in rows]
+    marks = [c.marks for c in choices_in(rows)]
+    for part in PARTS[2:]:
+        agreement = spearman([f[f"coverage_{part}"] for f in found], [m[part] for m in marks])
+        assert (agreement.spearman, agreement.n) == (None, 0)
 
 
 def test_link_scores_order_the_doctors_as_the_paper_does(

@@ -421,7 +421,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
 
 class Arguments:
     def __init__(self, file: Path) -> None:
-        self.file, self.nli = str(file), "builtin"
+        self.file, self.nli, self.judge = str(file), "builtin", None
 
 
 def test_command_prints_label_and_probabilities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -158,7 +158,8 @@ def test_a_seed_in_gen_kwargs_is_refused_before_the_first_token(bank: Path) -> N
 def test_cached_requests_do_not_hide_new_settings(bank: Path) -> None:
     for turns in (2, 3):
         lm = ScriptLM(lambda p: "Hm?")
-        evaluate(bank, "verisim_clean", lm=lm, limit=1, settings={"max_turns": turns}, cache_requests=True)
+        short = {"max_turns": turns, "report": False}
+        evaluate(bank, "verisim_clean", lm=lm, limit=1, settings=short, cache_requests=True)
         assert len(lm.calls) == turns
 
 

@@ -303,7 +303,7 @@ def test_any_text_resolves_and_quickly(asks: Asks) -> None:
         spent.append(time.perf_counter() - start)
         assert all(isinstance(t, Target) for t in targets)
         assert [t.key for t in targets] == list(dict.fromkeys(t.key for t in targets))
-    assert sorted(spent)[len(spent) // 2] < 0.05
+    assert sorted(spent)[len(spent) // 2] < 0.2
 
 
 def test_the_same_question_always_has_the_same_answer(asks: Asks) -> None:

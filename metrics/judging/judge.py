@@ -55,6 +55,7 @@ class Judge:
         self.settings = settings or Settings()
         self.identity = dict(identity)
         self._asker = Asker(generate, self.identity, cache, count_tokens)
+        self._spent: dict[str, Cost] = {}
 
     def describe(self) -> dict[str, Any]:
         """The judge as JSON-able data, for the instrument fingerprint of judged scores."""
@@ -64,6 +65,11 @@ class Judge:
             "rubrics": rubrics_digest(),
             "prompts": prompt_digest(),
         }
+
+    @property
+    def spent(self) -> tuple[Cost, ...]:
+        """What this judge has cost so far: one sum for each unit that was counted in."""
+        return tuple(cost for _, cost in sorted(self._spent.items()) if cost.calls)
 
     def __call__(self, questions: Sequence[Question]) -> list[Judgement]:
         """One judgement for each question, in order.
@@ -79,6 +85,7 @@ class Judge:
         by_question: dict[int, list[_Ask]] = {}
         for ask in asks:
             by_question.setdefault(ask.question, []).append(ask)
+            self._spent[ask.cost.unit] = self._spent.get(ask.cost.unit, Cost(unit=ask.cost.unit)) + ask.cost
         return [_judgement(by_question[n]) for n in range(len(questions))]
 
     def _asks(self, question: int, case: _Case) -> list[_Ask]:

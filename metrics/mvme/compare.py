@@ -50,6 +50,7 @@ def _stop_words() -> frozenset[str]:
     return frozenset(str(settings()["stop_words"]).split())
 
 
+@functools.lru_cache(maxsize=50_000)
 def telling_words(text: str) -> frozenset[str]:
     """The words and numbers of a text that carry meaning, lower case."""
     return frozenset(
@@ -93,15 +94,17 @@ def matches(items: Sequence[str], text: Text, part: str, denied: Sequence[bool] 
         tuple(
             place
             for place in range(len(text.clauses))
-            if clause_denies[place] in allowed
-            and (near[row, place] >= limit or _same_words(item, place, text) or _names(item, text.clauses[place], part))
+            if clause_denies[place] in allowed and (near[row, place] >= limit or _says(item, text.clauses[place], part))
         )
         for row, (item, allowed) in enumerate(zip(items, polarity, strict=True))
     ]
 
 
-def _same_words(item: str, place: int, text: Text) -> bool:
-    return word_share(telling_words(item), text.words[place]) >= float(settings()["same"]["words"])
+@functools.lru_cache(maxsize=500_000)
+def _says(item: str, clause: str, part: str) -> bool:
+    """By its words or its concepts; the same clauses come again in the reports on all variants of a case."""
+    share = word_share(telling_words(item), telling_words(clause))
+    return share >= float(settings()["same"]["words"]) or _names(item, clause, part)
 
 
 def word_share(wanted: frozenset[str], given: frozenset[str]) -> float:

@@ -14,7 +14,8 @@
   reference disease, and such cases are counted as ``unanswered``.
 
 ``link_icd`` is ours: each disease is linked to an ICD-10-CM code by ``verisim_tasks.language.icd`` and two match when
-one code is, or stands below, the other. It reads English only.
+one code is, or stands below, the other. The codes that a case accepts count beside those of its diagnosis by name. It
+reads English only.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Pair:
     id: str
     reference: str
     prediction: str | None
+    codes: tuple[str, ...] = ()
+    """ICD-10-CM codes that the first disease of the reference goes by, where they are known; read by ``link_icd``."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +154,12 @@ def link_fuzzy(pairs: Sequence[Pair], linker: FuzzyLinker) -> tuple[LinkScore, l
 
 def link_icd(pairs: Sequence[Pair]) -> tuple[LinkScore, list[LinkCount]]:
     """Scores on ICD-10-CM codes by our linker, over the cases written in English."""
-    split = [(p.id, entities(p.reference), entities(p.prediction)) for p in pairs]
+    split = [(p.id, entities(p.reference), entities(p.prediction), p.codes) for p in pairs]
     english = [row for row in split if not is_chinese((*row[1], *row[2]))]
-    counts = [_count(case, reference, predicted, _same_disease) for case, reference, predicted in english]
+    counts = [
+        _count(case, reference, predicted, _same_by_code(reference, codes))
+        for case, reference, predicted, codes in english
+    ]
     left_out = len(split) - len(english)
     return micro(counts, left_out, "not in English" if left_out else None), counts
 
@@ -190,8 +196,12 @@ def micro(counts: Sequence[LinkCount], left_out: int = 0, reason: str | None = N
     )
 
 
-def _same_disease(left: str, right: str) -> bool:
-    return any(_same_code(a, b) for a in icd_codes(left) for b in icd_codes(right))
+def _same_by_code(reference: Sequence[str], known: Sequence[str]) -> Callable[[str, str], bool]:
+    def same(left: str, right: str) -> bool:
+        given = known if reference and right == reference[0] else ()
+        return any(_same_code(a, b) for a in icd_codes(left) for b in (*icd_codes(right), *given))
+
+    return same
 
 
 def _same_code(left: str, right: str) -> bool:

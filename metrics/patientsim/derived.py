@@ -15,9 +15,8 @@ import numpy as np
 from verisim_metrics.patientsim.profile import Item, categories_of
 from verisim_metrics.patientsim.recipe import K_ITEMS, Empty, Score, icov, mean
 from verisim_metrics.patientsim.relations import TextRelation
-from verisim_metrics.patientsim.utterances import Utterance
+from verisim_metrics.patientsim.utterances import Utterance, questions_of
 from verisim_tasks.language.embedding import SIMILARITY_DECIMALS, Encoder, Vectors
-from verisim_tasks.language.sentences import split_sentences
 from verisim_tasks.records.case import SPOKEN_ITEMS
 from verisim_tasks.records.transcript import Transcript
 
@@ -89,7 +88,7 @@ def asked_by_tags(transcript: Transcript, items: tuple[Item, ...]) -> tuple[str,
 def asked_by_text(transcript: Transcript, items: tuple[Item, ...], relation: TextRelation) -> tuple[str, ...]:
     """Categories of the items that the doctor's questions relate to, by text alone."""
     messages = [turn.text for turn in transcript.turns if turn.speaker == "doctor"]
-    questions = [s for text in messages for s in split_sentences(text) if s.endswith("?")]
+    questions = [question for text in messages for question in questions_of(text)]
     return _in_order({item.category for found in relation.related(questions, items) for item in found})
 
 

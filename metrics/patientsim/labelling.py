@@ -37,17 +37,23 @@ class Judged:
 
     utterance: Utterance
     items: tuple[Item, ...]
-    labels: tuple[Label, ...]
+    labels: tuple[Label | None, ...]
+    """``None`` where the NLI gave no answer."""
 
     @property
     def label(self) -> Label | None:
         """Over its items: contradiction beats entailment beats neutral; ``None`` where it relates to none."""
-        return sentence_label(self.labels)
+        return sentence_label(label for label in self.labels if label is not None)
+
+    @property
+    def answered(self) -> bool:
+        """Whether the NLI answered on every item; a sentence of which it did not is left out and counted."""
+        return None not in self.labels
 
     @property
     def needs_rating(self) -> bool:
         """Whether its truth is open: it relates to no item, or is neutral to all."""
-        return self.label in (None, "neutral")
+        return self.answered and self.label in (None, "neutral")
 
 
 class Labeller:
@@ -56,13 +62,13 @@ class Labeller:
     def __init__(self, nli: Nli, size: int = CACHED_PAIRS) -> None:
         self._nli = nli
         self._size = size
-        self._known: OrderedDict[Pair, Label] = OrderedDict()
+        self._known: OrderedDict[Pair, Label | None] = OrderedDict()
 
-    def labels(self, pairs: Sequence[Pair]) -> list[Label]:
-        """The most probable label of each pair; ties go to neutral, then contradiction.
+    def labels(self, pairs: Sequence[Pair]) -> list[Label | None]:
+        """The most probable label of each pair; ties go to neutral, then contradiction; a row of NaN is ``None``.
 
         Raises:
-            ValueError: when the model answers in another shape than ``(n, 3)``, or not with numbers.
+            ValueError: when the model answers in another shape than ``(n, 3)``, or with infinite numbers.
         """
         wanted = list(dict.fromkeys(pairs))
         found = {pair: self._known[pair] for pair in wanted if pair in self._known}
@@ -83,12 +89,14 @@ def judge_sentences(sentences: Sequence[tuple[Utterance, tuple[Item, ...]]], lab
     return [Judged(u, items, tuple(next(flat) for _ in items)) for u, items in sentences]
 
 
-def _labels(nli: Nli, pairs: Sequence[Pair]) -> list[Label]:
+def _labels(nli: Nli, pairs: Sequence[Pair]) -> list[Label | None]:
     rows = np.asarray(nli.predict(pairs), dtype=np.float64)
-    if rows.shape != (len(pairs), len(LABELS)) or not np.isfinite(rows).all():
+    if rows.shape != (len(pairs), len(LABELS)) or not all(np.isfinite(r).all() or np.isnan(r).all() for r in rows):
         raise ValueError(f"NLI {nli.name!r} gave {rows.shape} for {len(pairs)} pairs, or values that are no numbers")
     return [_most_probable(row) for row in np.round(rows, _DECIMALS)]
 
 
-def _most_probable(row: npt.NDArray[np.float64]) -> Label:
+def _most_probable(row: npt.NDArray[np.float64]) -> Label | None:
+    if np.isnan(row).all():
+        return None
     return max(_TIES, key=lambda label: (row[LABELS.index(label)], -_TIES.index(label)))

@@ -27,6 +27,10 @@ AXES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+ALIASES: Mapping[str, str] = {"cefr": "language"}
+"""Other names of axes."""
+
+
 class Persona(Record):
     """One way of being a patient; the defaults are a plain, fluent patient with a good memory."""
 
@@ -50,6 +54,14 @@ class Persona(Record):
         return NoiseProfile(levels)
 
     @property
+    def styles(self) -> dict[str, str]:
+        """By noise dimension, which of its two ways this persona has, where the seed would decide otherwise."""
+        styles: dict[str, str] = {}
+        for axis in AXES:
+            styles.update(_axis(axis, self).get("styles", {}))
+        return styles
+
+    @property
     def description(self) -> str:
         """The persona in sentences, for a model patient or a judge."""
         return " ".join(_axis(axis, self)["text"] for axis in AXES)
@@ -64,21 +76,51 @@ class Persona(Record):
         return {axis: getattr(self, axis) for axis in AXES}
 
 
+PLAIN = Persona()
+"""The persona with every axis at its default."""
+
+
 def parse_persona(values: Mapping[str, Any]) -> Persona:
-    """A persona from a mapping of axes, missing ones at their defaults.
+    """A persona from a mapping of axes (``cefr`` is another name of ``language``), missing ones at their defaults.
 
     Raises:
-        UserError: for an axis or a value that is not known, with what was probably meant.
+        UserError: for an axis or a value that is not known, with what was probably meant, or an axis given twice.
     """
-    for axis, value in values.items():
+    axes: dict[str, Any] = {}
+    for name, value in values.items():
+        axis = ALIASES.get(name, name)
         if axis not in AXES:
-            raise UserError(f"unknown persona axis {axis!r}{did_you_mean(str(axis), AXES)}")
+            raise UserError(f"unknown persona axis {name!r}{did_you_mean(str(name), (*AXES, *ALIASES))}")
+        if axis in axes:
+            raise UserError(f"persona axis {axis} is given twice, as {axis} and as {name}; give it once")
         if value not in AXES[axis]:
-            raise UserError(f"persona axis {axis} cannot be {value!r}{did_you_mean(str(value), AXES[axis])}")
+            raise UserError(f"persona axis {name} cannot be {value!r}{did_you_mean(str(value), AXES[axis])}")
+        axes[axis] = value
     try:
-        return Persona.model_validate(dict(values))
+        return Persona.model_validate(axes)
     except ValidationError as error:
         raise UserError(f"persona {dict(values)!r} cannot be read: {error.errors()[0]['msg']}") from error
+
+
+def find_persona(given: str | Mapping[str, Any]) -> Persona:
+    """A persona by its id (``verbose-B-low-normal``), by a personality alone, ``dazed``, or by its axes.
+
+    Raises:
+        UserError: for a name or an axis that is not known.
+    """
+    if not isinstance(given, str):
+        return parse_persona(given)
+    known = named_personas()
+    if given not in known:
+        raise UserError(f"unknown persona {given!r}{did_you_mean(given, known)}")
+    return known[given]
+
+
+@functools.cache
+def named_personas() -> Mapping[str, Persona]:
+    """Every name that ``find_persona`` knows: the 37 ids, the personalities, and ``dazed``."""
+    short = {name: Persona.model_validate({"personality": name}) for name in AXES["personality"]}
+    return {**short, "dazed": Persona(dazed="high"), **{persona.id: persona for persona in all_personas()}}
 
 
 @functools.cache

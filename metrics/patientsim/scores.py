@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from verisim_metrics.patientsim.derived import asked_by_tags, asked_by_text, told_by_tags, told_by_text
+from verisim_metrics.patientsim.derived import Told, asked_by_tags, asked_by_text, told_by_tags, told_by_text
+from verisim_metrics.patientsim.judged import Derive, JudgeSteps
 from verisim_metrics.patientsim.labelling import Labeller, Nli
 from verisim_metrics.patientsim.profile import Item, items_of
 from verisim_metrics.patientsim.recipe import Empty, Score, Tally, contradict, entail, mean, plausibility
@@ -49,7 +50,15 @@ class TranscriptScores:
     """Information sentences for which the record gives no fact ids although the transcript has some."""
     text: Truth | None = None
     tagged: Truth | None = None
+    judged: Truth | None = None
+    """The same sentences as ``text``, coverage by the profile that a judge derived."""
+    unjudged: int = 0
+    """What a judge was asked and did not say: types and items of sentences, which are left out, and the profile."""
     reason: str | None = None
+
+    def of(self, kind: str) -> Truth | None:
+        """``text``, ``tagged`` or ``judged``."""
+        return {"text": self.text, "tagged": self.tagged, "judged": self.judged}[kind]
 
 
 @dataclass(frozen=True)
@@ -102,10 +111,15 @@ def instruments(
     *,
     encoder: Encoder | None = None,
     empty: Empty = "none",
+    steps: JudgeSteps | None = None,
+    derive: Derive | None = None,
 ) -> Instruments:
-    """What understands and judges, for ``iter_scores`` and ``pool``; arguments as for ``score_patient``."""
+    """What understands and judges, for ``iter_scores`` and ``pool``; arguments as for ``score_patient``.
+
+    ``steps`` types and relates sentences in place of the rules, ``derive`` derives profiles from dialogues.
+    """
     known = encoder or default_encoder()
-    return Instruments(Labeller(nli), TextRelation(known), known, judge, icon_judge, empty)
+    return Instruments(Labeller(nli), TextRelation(known), known, judge, icon_judge, empty, steps, derive)
 
 
 def iter_scores(
@@ -127,8 +141,7 @@ def iter_scores(
 
 def pool(records: Iterable[TranscriptScores], kind: str, tools: Instruments) -> dict[str, Score]:
     """Pooled scores of one kind of relation: sentences are pooled, profiles averaged."""
-    every = [record.text if kind == "text" else record.tagged for record in records]
-    found = [truth for truth in every if truth is not None]
+    found = [truth for record in records if (truth := record.of(kind)) is not None]
     counts = sum((t.counts for t in found), Tally())
     coverages = [t.coverage.scores(tools.empty) for t in found]
     return {
@@ -148,63 +161,109 @@ def _score_batch(
     batch: Sequence[Transcript], profiles: Mapping[str, tuple[Item, ...]], tools: Instruments
 ) -> list[TranscriptScores]:
     """Everything that costs (embeddings, NLI, judges) is asked once for the whole batch."""
-    said = utterances(batch, tools.encoder)
-    spoken = [u.hypothesis for sentences in said for u in sentences if _counts(u)]
-    tools.encoder.encode(sorted(set(spoken)))
-    drafts = [_draft(t, s, profiles[t.case_id], tools) for t, s in zip(batch, said, strict=True)]
-    done = iter(truths([side for draft in drafts for side in draft.sides], tools))
+    scored = [t for t in batch if _why_not(t) is None]
+    said = utterances(scored, tools.encoder, tools.steps.types if tools.steps is not None else None)
+    related = iter(_related(scored, said, profiles, tools))
+    derived = iter(tools.derive(scored)) if tools.derive is not None else itertools.repeat(None, len(scored))
+    sentences = iter(said)
+    drafts = [
+        _draft(t, next(sentences), next(related), next(derived), profiles[t.case_id], tools)
+        if _why_not(t) is None
+        else _unscored(t, profiles[t.case_id])
+        for t in batch
+    ]
+    done = iter(truths([side for draft in drafts for side in draft.sides.values()], tools))
+    made = [{kind: next(done) for kind in draft.sides} for draft in drafts]
     return [
-        replace(
-            draft.record,
-            text=next(done) if draft.text is not None else None,
-            tagged=next(done) if draft.tagged is not None else None,
-        )
-        for draft in drafts
+        replace(draft.record, text=truth.get("text"), tagged=truth.get("tagged"), judged=truth.get("judged"))
+        for draft, truth in zip(drafts, made, strict=True)
     ]
 
 
 @dataclass(frozen=True)
 class _Draft:
-    """A record without its truth, and what its truth is told from."""
+    """A record without its truth, and what its truth is told from, by kind."""
 
     record: TranscriptScores
-    text: Side | None = None
-    tagged: Side | None = None
+    sides: Mapping[str, Side]
 
-    @property
-    def sides(self) -> list[Side]:
-        return [side for side in (self.text, self.tagged) if side is not None]
+
+Related = list[tuple[Utterance, tuple[Item, ...]]]
+"""Sentences that are scored, each with its items."""
+
+
+def _related(
+    transcripts: Sequence[Transcript],
+    said: Sequence[Sequence[Utterance]],
+    profiles: Mapping[str, tuple[Item, ...]],
+    tools: Instruments,
+) -> list[Related]:
+    """The scored sentences of each transcript with their items; one that a judge did not relate is left out."""
+    scored = [[u for u in sentences if _counts(u)] for sentences in said]
+    items = [profiles[t.case_id] for t in transcripts]
+    if tools.steps is not None:
+        flat = iter(tools.steps.relations([(u, own) for us, own in zip(scored, items, strict=True) for u in us]))
+        found = [[(u, next(flat)) for u in us] for us in scored]
+        return [[(u, about) for u, about in pairs if about is not None] for pairs in found]
+    tools.encoder.encode(sorted({u.hypothesis for us in scored for u in us}))
+    return [
+        list(zip(us, related_items(us, own, tools.relation), strict=True))
+        for us, own in zip(scored, items, strict=True)
+    ]
 
 
 def _counts(utterance: Utterance) -> bool:
     return utterance.kind == "information" and utterance.left_out is None
 
 
-def _draft(transcript: Transcript, said: Sequence[Utterance], items: tuple[Item, ...], tools: Instruments) -> _Draft:
-    record = TranscriptScores(
-        transcript.case_id, transcript.task, transcript.variant, transcript.seed, transcript.repeat
-    )
+def _why_not(transcript: Transcript) -> str | None:
+    """Why the words of a transcript are not scored, if they are not."""
     if transcript.outcome.stop_reason == "error":
-        return _Draft(replace(record, reason="the consultation ended in an error"))
+        return "the consultation ended in an error"
     if any(turn.text == WITHHELD for turn in transcript.patient_turns()):
-        return _Draft(
-            replace(record, reason="the text is withheld: only recorded fact ids are scored"),
-            tagged=_tagged_side(transcript, [], items),
-        )
+        return "the text is withheld: only recorded fact ids are scored"
+    return None
+
+
+def _unscored(transcript: Transcript, items: tuple[Item, ...]) -> _Draft:
+    """Without words, tags may still be there; after an error nothing counts."""
+    record = replace(_record(transcript), reason=_why_not(transcript))
+    tagged = None if transcript.outcome.stop_reason == "error" else _tagged_side(transcript, [], items)
+    return _Draft(record, {} if tagged is None else {"tagged": tagged})
+
+
+def _draft(
+    transcript: Transcript,
+    said: Sequence[Utterance],
+    related: Related,
+    derived: Told | None,
+    items: tuple[Item, ...],
+    tools: Instruments,
+) -> _Draft:
     kinds = Counter(u.kind for u in said)
     scored = [u for u in said if _counts(u)]
-    related = list(zip(scored, related_items(scored, items, tools.relation), strict=True))
     tags = [(u, found) for u in scored if (found := tagged_items(u, items)) is not None]
     tagged = _tagged_side(transcript, tags, items)
+    asked = asked_by_text(transcript, items, tools.relation)
+    by_judge = tools.derive is not None
     record = replace(
-        record,
+        _record(transcript),
         sentences={name: kinds[name] for name in TYPES},
         left_out={name: sum(u.left_out == name for u in said) for name in ("justified", "unrecorded")},
         untagged=len(scored) - len(tags) if tagged is not None else 0,
+        unjudged=kinds[None] + len(scored) - len(related) + (by_judge and derived is None),
         reason=None if tagged is not None else "the transcript records no fact ids: no tagged scores",
     )
-    asked = asked_by_text(transcript, items, tools.relation)
-    return _Draft(record, Side(items, related, told_by_text(related), asked), tagged)
+    sides = {"text": Side(items, related, told_by_text(related), asked, compared=not by_judge)}
+    if tagged is not None:
+        sides["tagged"] = replace(tagged, compared=not by_judge)
+    if derived is not None:
+        sides["judged"] = Side(items, related, derived, asked)
+    return _Draft(record, sides)
+
+
+def _record(transcript: Transcript) -> TranscriptScores:
+    return TranscriptScores(transcript.case_id, transcript.task, transcript.variant, transcript.seed, transcript.repeat)
 
 
 def _tagged_side(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from verisim_metrics.patientsim.derived import Coverage, Told, coverage, icon_embed, overlapping
+from verisim_metrics.patientsim.judged import Derive, JudgeSteps
 from verisim_metrics.patientsim.labelling import Judged, Labeller, judge_sentences
 from verisim_metrics.patientsim.profile import Item
 from verisim_metrics.patientsim.recipe import Empty, Score, Tally, tally
@@ -32,6 +33,10 @@ class Instruments:
     judge: PlausibilityJudge | None
     icon_judge: SimilarityJudge | None
     empty: Empty
+    steps: JudgeSteps | None = None
+    """Types and relates sentences in place of the rules."""
+    derive: Derive | None = None
+    """Derives profiles from dialogues; a third kind of coverage, beside those of text and tags."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class Side:
     told: Told
     asked: tuple[str, ...]
     """Categories that the doctor asked about."""
+    compared: bool = True
+    """Whether a judge compares original and derived items; only one side of a transcript needs it."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,8 @@ class Truth:
     """Plausibility of the sentences that need a rating; empty without a judge."""
     similarities: tuple[float | None, ...] = ()
     """The judge's similarity of the overlapping items; empty without a judge."""
+    unlabelled: int = 0
+    """Sentences left out because the NLI gave no answer."""
 
 
 def truths(sides: Sequence[Side], tools: Instruments) -> list[Truth]:
@@ -67,11 +76,12 @@ def truths(sides: Sequence[Side], tools: Instruments) -> list[Truth]:
     likeness = _rated(tools.icon_judge, [_overlap(side) for side in sides])
     return [
         Truth(
-            counts=tally(j.labels for j in found),
+            counts=tally([label for label in j.labels if label is not None] for j in found if j.answered),
             coverage=coverage(side.items, side.told, side.asked),
             icon_embed=icon_embed(side.items, side.told, tools.encoder, tools.empty),
             ratings=rated,
             similarities=similar,
+            unlabelled=sum(not j.answered for j in found),
         )
         for side, found, rated, similar in zip(sides, judged, ratings, likeness, strict=True)
     ]
@@ -89,6 +99,8 @@ def _open(side: Side, judged: Sequence[Judged]) -> list[tuple[str, str]]:
 
 
 def _overlap(side: Side) -> list[tuple[str, str]]:
+    if not side.compared:
+        return []
     return [(". ".join(original), " ".join(derived)) for original, derived in overlapping(side.items, side.told)]
 
 

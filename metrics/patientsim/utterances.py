@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,6 +19,10 @@ _FROM_DEVICE: dict[str | None, LeftOut] = {"deny_first": "justified", "unrecorde
 _FROM_CLAIM: dict[str, LeftOut] = {"justified_denial": "justified", "unrecorded_denial": "unrecorded"}
 
 
+SEEN = 20_000
+"""Messages remembered with their sentences."""
+
+
 @dataclass(frozen=True)
 class Utterance:
     """One sentence of the patient."""
@@ -26,7 +31,8 @@ class Utterance:
     text: str
     question: str
     """What the doctor asked just before; empty for the opening."""
-    kind: SentenceType
+    kind: SentenceType | None
+    """``None`` where a judge was asked and did not say."""
     elliptical: bool = False
     """Says nothing without its question ("No.", "Not that I've noticed.")."""
     left_out: LeftOut | None = None
@@ -42,10 +48,20 @@ class Utterance:
         return f"{self.question} {self.text}" if self.elliptical and self.question else self.text
 
 
-def utterances(transcripts: Sequence[Transcript], encoder: Encoder | None = None) -> list[list[Utterance]]:
-    """The patient's sentences of each transcript, in order; types are told for all transcripts in one batch."""
+Typing = Callable[[Sequence["Utterance"]], "Sequence[SentenceType | None]"]
+"""Tells the types of sentences."""
+
+
+def utterances(
+    transcripts: Sequence[Transcript], encoder: Encoder | None = None, types: Typing | None = None
+) -> list[list[Utterance]]:
+    """The patient's sentences of each transcript, in order; types are told for all transcripts in one batch.
+
+    ``types`` tells them in place of the rules.
+    """
     bare = [list(_sentences(transcript)) for transcript in transcripts]
-    kinds = iter(sentence_types([u.text for sentences in bare for u in sentences], encoder))
+    flat = [u for sentences in bare for u in sentences]
+    kinds = iter(types(flat) if types is not None else sentence_types([u.text for u in flat], encoder))
     return [[replace(u, kind=next(kinds)) for u in sentences] for sentences in bare]
 
 
@@ -60,14 +76,22 @@ def _sentences(transcript: Transcript) -> Iterator[Utterance]:
 
 def _asked(message: str) -> str:
     """The last question of a doctor's message, or its last sentence."""
-    sentences = split_sentences(message)
-    questions = [s for s in sentences if s.endswith("?")]
-    return (questions or list(sentences) or [""])[-1]
+    return (questions_of(message) or split_sentences(message) or ("",))[-1]
+
+
+@functools.lru_cache(maxsize=SEEN)
+def questions_of(message: str) -> tuple[str, ...]:
+    """The sentences of a message that end in a question mark."""
+    return tuple(s for s in split_sentences(message) if s.endswith("?"))
+
+
+_spans = functools.lru_cache(maxsize=SEEN)(sentence_spans)
+"""Patients say the same in many transcripts."""
 
 
 def _of_turn(turn: Turn, question: str) -> Iterator[Utterance]:
     places = _segment_spans(turn)
-    for span in sentence_spans(turn.text):
+    for span in _spans(turn.text):
         text = turn.text[span.start : span.end]
         over = [s for s, place in zip(turn.segments, places, strict=False) if _overlap(place, span)]
         yield Utterance(

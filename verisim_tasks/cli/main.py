@@ -12,9 +12,9 @@ from verisim_tasks import __version__
 from verisim_tasks.errors import UserError
 
 COMMANDS: tuple[str, ...] = (
-    *("run", "path", "register", "cases", "ask", "chat", "compare-patients"),
+    *("run", "merge", "path", "register", "cases", "ask", "chat", "compare-patients"),
     *("verify", "score", "match", "icd", "nli", "mvme", "context"),
-    *("entry", "report", "leaderboard", "agreement", "rate"),
+    *("entry", "report", "card", "leaderboard", "agreement", "rate"),
 )
 """Subcommands in the order of the help text; ``verisim_tasks.cli.<name>`` holds ``add_parser`` and ``run``."""
 

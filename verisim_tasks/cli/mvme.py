@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verisim_tasks._jsonl import read_objects
+from verisim_tasks.errors import UserError
 
 if TYPE_CHECKING:
+    from verisim_metrics.mvme.behaviour import Average, Behaviour, Share
     from verisim_metrics.mvme.chief import PartMean
     from verisim_metrics.mvme.linking import LinkScore
 
@@ -43,6 +45,19 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     imported.add_argument("--json", action="store_true", help="print JSON")
     imported.set_defaults(run=run_import)
+    behaviour = actions.add_parser(
+        "behaviour",
+        help="how patient, examiner and report behaved, from saved transcripts",
+        description=(
+            "Read transcripts and print the share of relevant and honest answers, what became of orders, whether the "
+            "reports are consistent with the dialogue, the regression of the diagnosis on completeness, and why wrong "
+            "diagnoses are wrong."
+        ),
+    )
+    behaviour.add_argument("transcripts", type=Path, metavar="TRANSCRIPTS", help="transcripts.jsonl, or its folder")
+    behaviour.add_argument("--cases", default="bank", metavar="SOURCE", help="the cases of the run (default: the bank)")
+    behaviour.add_argument("--json", action="store_true", help="print JSON")
+    behaviour.set_defaults(run=run_behaviour)
 
 
 def run_link(args: argparse.Namespace) -> int:
@@ -79,6 +94,51 @@ def run_import(args: argparse.Namespace) -> int:
     print(_table(("doctor", "part", "mean", "n", "nulls"), rows))
     print(f"rationale or treatment marked higher than the diagnosis allows: {breaches(choices)} of {len(choices)}")
     return 0
+
+
+def run_behaviour(args: argparse.Namespace) -> int:
+    """Print the checks, by variant. Raises ``UserError`` for what cannot be read."""
+    from verisim_metrics.mvme.behaviour import observe
+    from verisim_tasks.cases.bank import load_cases
+    from verisim_tasks.loop.store import load_transcripts
+
+    path = args.transcripts / "transcripts.jsonl" if args.transcripts.is_dir() else args.transcripts
+    if not path.is_file():
+        raise UserError(f"no transcripts at {path}; give the file, or the run_dir that holds it")
+    transcripts = load_transcripts(path)
+    cases = {case.id: case for case in load_cases(args.cases)}
+    unknown = sorted({t.case_id for t in transcripts} - set(cases))
+    if unknown:
+        raise UserError(f"{path} is about case {unknown[0]!r}, which {args.cases!r} does not hold; give --cases")
+    variants = sorted({t.variant for t in transcripts})
+    found = {name: observe([t for t in transcripts if t.variant == name], cases) for name in variants}
+    if args.json:
+        print(json.dumps({name: dataclasses.asdict(b) for name, b in found.items()}, ensure_ascii=False, indent=2))
+        return 0
+    for name, behaviour in found.items():
+        print(f"{name}\n{_behaviour_text(behaviour)}\n")
+    return 0
+
+
+def _behaviour_text(behaviour: Behaviour) -> str:
+    from verisim_metrics.mvme.behaviour import SHARES
+
+    rows = [_share_row(label, getattr(behaviour, name)) for name, label in SHARES.items()]
+    rows += [(f"wrong: {name.replace('_', ' ')}", str(count), "") for name, count in behaviour.failures.items()]
+    fit = behaviour.regression
+    rows += [
+        (f"diagnosis on {c.name}", f"{c.value:.3f}", f"standard error {c.standard_error:.3f}, p {_number(c.p)}")
+        for c in fit.coefficients
+    ]
+    rows.append(
+        ("regression", f"R² {_number(fit.r_squared)}", f"{fit.n} reports" + (f", {fit.reason}" if fit.reason else ""))
+    )
+    return _table(("check", "value", "of"), rows)
+
+
+def _share_row(label: str, value: Share | Average) -> tuple[str, ...]:
+    counted = f"{value.hits} of {value.of}" if hasattr(value, "hits") else f"{value.n} of {value.of} reports"
+    return label, _number(value.value), counted
 
 
 def _link_row(doctor: str, name: str, score: LinkScore) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from typing import Any
 
 from verisim_tasks._jsonl import read_objects
@@ -17,7 +18,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="judge whether sentences follow from record items",
         description=(
             'Read lines {"premise": ..., "hypothesis": ...} and print each back with "label" and the probabilities '
-            '"entailment", "neutral" and "contradiction".'
+            '"entailment", "neutral" and "contradiction"; null where a judge gave no answer.'
         ),
     )
     parser.add_argument("file", help="a JSON-lines file, or '-' for standard input")
@@ -25,19 +26,25 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--nli",
         default="builtin",
         metavar="NAME",
-        help="'builtin' (default), or a Hugging Face NLI model by name or folder",
+        help="'builtin' (default), a Hugging Face NLI model by name or folder, or 'judge'",
     )
+    parser.add_argument("--judge", metavar="JSON", help='with --nli judge: {"model": "...", "model_args": {...}}')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print every line with its verdict. Raises ``UserError`` naming file and line of a bad one."""
-    from verisim_metrics.nli import LABELS, label_of, make_nli
+    from verisim_metrics.nli import LABELS, label_of
+    from verisim_tasks.cli.score import judge_of
+    from verisim_tasks.loop.simulating import find_nli
 
     rows = [_checked(row, place) for place, row in read_objects(args.file)]
-    judged = make_nli(args.nli).predict([(row["premise"], row["hypothesis"]) for row in rows])
+    nli = find_nli(args.nli, judge_of(args.judge))
+    judged: Any = nli.predict([(row["premise"], row["hypothesis"]) for row in rows]) if nli else ()
     for row, numbers in zip(rows, judged, strict=True):
-        verdict = {"label": label_of(numbers), **dict(zip(LABELS, map(float, numbers), strict=True))}
+        unknown = any(math.isnan(number) for number in numbers)  # the judge gave no answer
+        values = dict(zip(LABELS, (None if unknown else float(number) for number in numbers), strict=True))
+        verdict = {"label": None if unknown else label_of(numbers), **values}
         line = json.dumps({**row, **verdict}, ensure_ascii=False)
         print(line.encode("utf-8", "replace").decode("utf-8"))
     return 0

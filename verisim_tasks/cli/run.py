@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from verisim_tasks.errors import UserError
 
@@ -18,6 +19,12 @@ tasks:
   verisim_<dimension>_l1 ... _l4   one noise dimension at one level
   verisim_mixed                    two dimensions per case (the paper's protocol)
 groups: verisim_core (clean + mixed), verisim_<dimension>, verisim_noisy, verisim (all 26); tags: verisim_level_1 ... 4
+
+stopping and going on:
+  --resume RUN_DIR   go on with a stopped or incomplete run: nothing that was said is asked again. RUN_DIR is the folder
+                     with turns.jsonl; the run's own arguments are kept there, further ones come behind them
+  --shard 3/8        run the third of eight parts of the cases; 'verisim merge' puts the parts together
+exit codes: 0, 2 for a mistake in the arguments, 3 when consultations ended in an error, 130 after Ctrl-C
 
 settings, as --metadata '{"verisim": {"max_turns": 10}}':
   patient scripted | cases bank or a file or folder | max_turns 20 | seed 1234 | repeats 1 |
@@ -42,20 +49,32 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.set_defaults(run=run)
 
 
+def _own_options() -> argparse.ArgumentParser:
+    """The options that lm-eval does not have."""
+    parser = argparse.ArgumentParser(prog="verisim run", add_help=False, allow_abbrev=False)
+    parser.add_argument("--resume", type=Path, metavar="RUN_DIR")
+    parser.add_argument("--shard", metavar="I/N")
+    return parser
+
+
 def run(args: argparse.Namespace) -> int:
     """Check, then hand over to lm-eval."""
-    given = list(args.lm_eval_args)
-    wants_help = not given or any(a in ("-h", "--help") for a in given)
+    ours, given = _own_options().parse_known_args(args.lm_eval_args)
+    wants_help = (not given and ours.resume is None) or any(a in ("-h", "--help") for a in given)
     if wants_help:
         print(DESCRIPTION)
         sys.stdout.flush()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from verisim_tasks.cli._command import command_to_resume
     from verisim_tasks.tasks.launch import launch, lm_eval_parser
 
     if wants_help:
         lm_eval_parser().parse_args(["run", "--help"])
+    folder = ours.resume.absolute() if ours.resume else None
+    if folder is not None:
+        ours, given = _own_options().parse_known_args(command_to_resume(folder, given))
     try:
-        return launch(given)
+        return launch(given, resume=folder, shard=ours.shard)
     except SystemExit as stop:
         if isinstance(stop, UserError):
             return 2  # already said

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verisim_tasks.errors import UserError
 
 if TYPE_CHECKING:
-    from verisim_metrics.judging import Judge
+    from verisim_metrics.judging import Judge, Judgement
+    from verisim_metrics.patientsim.simulator import PatientScores, Simulator
+    from verisim_tasks.records.transcript import Transcript
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,11 +24,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="score how truthful the simulator stayed, from saved transcripts",
         description=(
             "Compute PatientSim's scores (Entail %%, contradiction, ICov, ICon, Plausibility) from transcripts, for "
-            "each variant and over all; with --judge also VeriSim's four criteria. No model under test is needed."
+            "each variant and over all; with --judge also VeriSim's four criteria and persona fidelity. No model under "
+            "test is needed."
         ),
     )
     parser.add_argument("transcripts", type=Path, metavar="TRANSCRIPTS", help="transcripts.jsonl, or its folder")
-    parser.add_argument("--nli", default="builtin", metavar="NAME", help="'builtin' (default) or a Hugging Face model")
+    parser.add_argument(
+        "--nli", default="builtin", metavar="NAME", help="'builtin' (default), a Hugging Face model, or 'judge'"
+    )
     parser.add_argument("--judge", metavar="JSON", help='{"model": "...", "model_args": {...}}; without it: no judge')
     parser.add_argument("--cases", default="bank", metavar="SOURCE", help="the cases of the run (default: the bank)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the scores as JSON")
@@ -34,36 +40,33 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Score, print a table, write JSON. Raises ``UserError`` for what cannot be read."""
-    from verisim_metrics.nli import make_nli
-    from verisim_metrics.patientsim.scores import KINDS, instruments, iter_scores, pool
-    from verisim_metrics.verisim_judge import judge_transcripts, summarise
+    from verisim_metrics.patientsim.simulator import Simulator
     from verisim_tasks._files import write_atomically
     from verisim_tasks.cases.bank import load_cases
-    from verisim_tasks.loop.store import load_transcripts
+    from verisim_tasks.loop.simulating import find_nli
 
     path = args.transcripts / "transcripts.jsonl" if args.transcripts.is_dir() else args.transcripts
     if not path.is_file():
         raise UserError(f"no transcripts at {path}; give the file, or the run_dir that holds it")
-    transcripts = load_transcripts(path)
-    if not transcripts:
-        raise UserError(f"{path} holds no transcript; run the tasks again")
     cases = {case.id: case for case in load_cases(args.cases)}
-    judge = _judge(args.judge)
-    nli = make_nli(args.nli)
-    tools = instruments(nli, _rating(judge, "plausibility"), _rating(judge, "icon"))
-    records = list(iter_scores(transcripts, cases, tools))
-    criteria = judge_transcripts(transcripts, cases, judge) if judge else []
-    groups: dict[str, list[int]] = defaultdict(list)
-    for place, transcript in enumerate(transcripts):
-        groups[transcript.variant].append(place)
-    found: dict[str, Any] = {}
-    for variant, places in [*groups.items(), ("all", list(range(len(transcripts))))]:
-        own = [records[i] for i in places]
-        found[variant] = {kind: {n: _score(s) for n, s in pool(own, kind, tools).items()} for kind in KINDS}
-        if criteria:
-            judged = summarise([criteria[i] for i in places])
-            found[variant]["judge"] = {n: {"value": c.value, "n": c.n, "of": c.of} for n, c in judged.items()}
-    result = {"nli": nli.describe(), "judge": judge.describe() if judge else None, "scores": found}
+    judge = judge_of(args.judge)
+    simulator = Simulator(find_nli(args.nli, judge), judge)
+    variants: list[str] = []
+    every = [_light(s) for s in simulator.score(_noting(stream_transcripts(path), variants), cases)]
+    if not every:
+        raise UserError(f"{path} holds no transcript; run the tasks again")
+    groups: dict[str, list[PatientScores]] = defaultdict(list)
+    for variant, scores in zip(variants, every, strict=True):
+        groups[variant].append(scores)
+    found = {name: _pooled(own, simulator) for name, own in [*groups.items(), ("all", every)]}
+    families = simulator.describe()
+    result = {
+        "nli": (families["truth"] or {}).get("nli"),
+        "judge": judge.describe() if judge else None,
+        "scored_by": families,
+        "judge_cost": [vars(cost) for cost in judge.spent] if judge else [],
+        "scores": found,
+    }
     _show(found)
     if args.out:
         write_atomically(args.out, json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
@@ -71,7 +74,63 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _judge(text: str | None) -> Judge | None:
+def stream_transcripts(path: Path) -> Iterator[Transcript]:
+    """The transcripts of a file, one at a time. Raises ``UserError`` naming the line that cannot be read."""
+    from verisim_tasks.records.transcript import Transcript
+
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                try:
+                    yield Transcript.model_validate_json(line)
+                except ValueError as error:
+                    raise UserError(
+                        f"line {number} of {path} is not a transcript ({str(error).splitlines()[0]}); "
+                        "run the tasks again"
+                    ) from None
+
+
+def _noting(transcripts: Iterator[Transcript], variants: list[str]) -> Iterator[Transcript]:
+    """The same transcripts; the variant of each is put into ``variants`` as it passes."""
+    for transcript in transcripts:
+        variants.append(transcript.variant)
+        yield transcript
+
+
+def _light(scores: PatientScores) -> PatientScores:
+    """Without what the judge wrote, so that a long file needs little memory."""
+    from verisim_metrics.judging import Judgement
+    from verisim_metrics.patientsim.simulator import PatientScores
+
+    def bare(judged: Mapping[str, Judgement]) -> dict[str, Judgement]:
+        return {name: Judgement(score=j.score, reason=j.reason) for name, j in judged.items()}
+
+    return PatientScores(scores.truth, bare(scores.criteria), bare(scores.persona))
+
+
+def _pooled(scores: Sequence[PatientScores], simulator: Simulator) -> dict[str, Any]:
+    from verisim_metrics.patientsim.fidelity import FIDELITY
+    from verisim_metrics.patientsim.scores import KINDS, pool
+    from verisim_metrics.verisim_judge import CRITERIA
+
+    found: dict[str, Any] = {}
+    if simulator.tools is not None:
+        records = [s.truth for s in scores if s.truth is not None]
+        kinds = (*KINDS, "judged") if simulator.judge else KINDS
+        found = {k: {n: _score(s) for n, s in pool(records, k, simulator.tools).items()} for k in kinds}
+    if simulator.judge is not None:
+        found["judge"] = {name: _mean([s.criteria[name] for s in scores if s.criteria]) for name in CRITERIA}
+        found["persona"] = {name: _mean([s.persona[name] for s in scores if s.persona]) for name in FIDELITY}
+    return found
+
+
+def _mean(judged: Sequence[Judgement]) -> dict[str, Any]:
+    known = [j.score for j in judged if j.score is not None]
+    return {"value": sum(known) / len(known) if known else None, "n": len(known), "of": len(judged)}
+
+
+def judge_of(text: str | None) -> Judge | None:
+    """The judge that a command line names, if any. Raises ``UserError`` for what names none."""
     from verisim_tasks.loop.roles import make_judge
     from verisim_tasks.settings import read_settings
 
@@ -84,28 +143,11 @@ def _judge(text: str | None) -> Judge | None:
     return make_judge(read_settings({"verisim": {"judge": given}}))
 
 
-def _rating(judge: Judge | None, what: str) -> Any:
-    """The judge as a rater of pairs of texts, None without one."""
-    from verisim_metrics.judging import Question
-
-    if judge is None:
-        return None
-    rubric, first, second, rest = {
-        "plausibility": ("plausibility", "profile", "sentence", {"conversation": "(not given)"}),
-        "icon": ("icon_similarity", "original", "derived", {"item": "profile item"}),
-    }[what]
-
-    def rate(pairs: Any) -> list[float | None]:
-        return [j.score for j in judge([Question(rubric, {first: a, second: b, **rest}) for a, b in pairs])]
-
-    return rate
-
-
 def _score(score: Any) -> dict[str, Any]:
     return {"value": score.value, "n": score.n, "of": score.of, "reason": score.reason}
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(found: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -120,5 +162,5 @@ def _show(found: dict[str, Any]) -> None:
     Console(width=140).print(table)
 
 
-def _cell(score: dict[str, Any]) -> str:
+def _cell(score: Mapping[str, Any]) -> str:
     return "-" if score["value"] is None else f"{score['value']:.3f}"

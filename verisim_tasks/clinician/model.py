@@ -11,9 +11,13 @@ from lm_eval.api.model import LM
 from lm_eval.api.registry import register_model
 from tqdm import tqdm
 
+from verisim_tasks.clinician import colleague
+from verisim_tasks.clinician.care import care_digest
 from verisim_tasks.clinician.consult import Clinician, default_clinician, fingerprint
-from verisim_tasks.clinician.dialogue import read_prompt
+from verisim_tasks.clinician.orders import with_examinations
+from verisim_tasks.clinician.papers import Papers, read_papers
 from verisim_tasks.clinician.policy import find_policy
+from verisim_tasks.clinician.report import write_record_report, write_report
 from verisim_tasks.errors import UserError
 
 NAME = "verisim-clinician"
@@ -61,21 +65,36 @@ class ClinicianLM(LM):  # type: ignore[misc]
 
     def get_model_info(self) -> dict[str, Any]:
         """What lm-eval stores about the model beside the results."""
-        return {"model": NAME, "policy": self.policy.name, "clinician": fingerprint(self.clinician, self.policy)}
+        return {
+            "model": NAME,
+            "policy": self.policy.name,
+            "clinician": fingerprint(self.clinician, self.policy),
+            "care": care_digest(),
+        }
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
         """One doctor message for each request, cut at its stop strings like any generation."""
-        prompts = [read_prompt(request.args[0]) for request in requests]
-        self.clinician.prepare(p.dialogue for p in prompts)
+        prompts = [read_papers(request.args[0]) for request in requests]
+        self.clinician.prepare(p.prompt.dialogue for p in prompts)
         answers: list[str] = []
         for request, prompt in tqdm(
             list(zip(requests, prompts, strict=True)), disable=disable_tqdm or len(requests) < 2, desc=NAME
         ):
-            text = self.clinician.next_message(prompt.dialogue, self.policy, prompt.forced, prompt.preamble)
+            text = colleague.answer(self.clinician, request.args[0]) or self._write(prompt)
             text = _cut(text, request.args[1].get("until") if len(request.args) > 1 else None)
             self.cache_hook.add_partial("generate_until", request.args, text)
             answers.append(text)
         return answers
+
+    def _write(self, papers: Papers) -> str:
+        """The message, the order or the report that the prompt calls for."""
+        if papers.task == "record":
+            return write_record_report(self.clinician, papers)
+        if papers.task == "report":
+            return write_report(self.clinician, papers)
+        prompt = papers.prompt
+        text = self.clinician.next_message(prompt.dialogue, self.policy, prompt.forced, prompt.preamble)
+        return with_examinations(self.clinician, papers, text) if papers.has_examiner else text
 
     def loglikelihood(self, requests: Any, disable_tqdm: bool = False) -> NoReturn:
         """Refused: rules have no token probabilities."""

@@ -28,23 +28,37 @@ DATA: tuple[tuple[str, str], ...] = (
 SUFFIXES: tuple[str, ...] = (".yaml", ".yml", ".json", ".jsonl", ".txt", ".csv", ".tsv")
 
 
-def describe_instrument(cases: Iterable[Case], patient: dict[str, Any], max_turns: int) -> dict[str, Any]:
+def describe_instrument(
+    cases: Iterable[Case], patient: dict[str, Any], max_turns: int, *, examiner: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """The instrument as JSON-able data; its digest is the fingerprint of a transcript.
 
     Args:
         cases: The whole case bank, however few of its cases are run.
         patient: What the patient says of itself.
         max_turns: The turn limit.
+        examiner: What the examiner says of itself, where there is one.
     """
-    unique = {case.id: case for case in cases}
     return {
-        "cases": {"count": len(unique), "digest": digest({i: cases_digest(unique[i]) for i in sorted(unique)})},
+        **({"examiner": examiner} if examiner is not None else {}),
+        "cases": describe_bank(cases),
         "noise_table": noise_table_digest(),
         "patient": patient,
         "max_turns": max_turns,
         "prompts": prompts_digest(),
         "embedding": {"model": MODEL_NAME, "revision": MODEL_REVISION},
     }
+
+
+def describe_onestep(cases: Iterable[Case]) -> dict[str, Any]:
+    """The instrument where a whole record is handed over: the cases and what the doctor is told."""
+    return {"mode": "onestep", "cases": describe_bank(cases), "prompts": prompts_digest()}
+
+
+def describe_bank(cases: Iterable[Case]) -> dict[str, Any]:
+    """How many cases there are, and a digest of all they say."""
+    unique = {case.id: case for case in cases}
+    return {"count": len(unique), "digest": digest({i: cases_digest(unique[i]) for i in sorted(unique)})}
 
 
 def cases_digest(case: Case) -> str:

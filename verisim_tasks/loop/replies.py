@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,6 +12,9 @@ from verisim_tasks.errors import UserError
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+"""Of an object in memory: another one in every run."""
 
 log = logging.getLogger("lm_eval.verisim")  # below lm-eval's own, so that its level and handler hold
 
@@ -52,7 +56,18 @@ def ask_apart(ask: Callable[[Sequence[Asked]], Sequence[Answer]], items: Sequenc
     return [answer for item in items for answer in ask_apart(ask, [item])]
 
 
+EMPTY = "the server answered with nothing, twice"
+
+
+def mark_empty(replies: Sequence[Answer]) -> list[Answer | Failed]:
+    """Empty texts as failures: lm-eval's API models make one of an error body, so it is no answer of the model."""
+    return [Failed(EMPTY) if reply == "" else reply for reply in replies]
+
+
 def describe_error(error: BaseException) -> str:
-    """Type and first line of an error, short enough for a record."""
-    first = (str(error).strip().splitlines() or [""])[0][:300]
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+    """Type and first line of an error, short enough for a record; of one given up after retries, the last one."""
+    last = getattr(error, "last_attempt", None)  # tenacity's, whose own text holds nothing but an address
+    cause = last.exception() if last is not None else None
+    shown = cause if isinstance(cause, BaseException) else error
+    first = _ADDRESS.sub("", (str(shown).strip().splitlines() or [""])[0])[:300]
+    return f"{type(shown).__name__}: {first}" if first else type(shown).__name__

@@ -12,26 +12,36 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lm_eval.api.model import LM
 from pydantic import BaseModel, ConfigDict
 
+from verisim_metrics.mvme.scores import ReportScores, score_reports
+from verisim_metrics.patientsim.personas import find_persona
 from verisim_tasks._stable import digest
 from verisim_tasks.cases.bank import load_cases
 from verisim_tasks.errors import UserError
-from verisim_tasks.loop.engine import run_consultations
-from verisim_tasks.loop.instrument import describe_instrument
-from verisim_tasks.loop.model import ModelSpeaker
+from verisim_tasks.loop.interview import run_interviews
+from verisim_tasks.loop.logged import LoggedPatient, LoggedSpeaker
+from verisim_tasks.loop.modes import Call, Mode, run_call
+from verisim_tasks.loop.persona_plan import PersonaPlan
 from verisim_tasks.loop.plan import Plan
 from verisim_tasks.loop.progress import ProgressBar
+from verisim_tasks.loop.reporting import hand_over_report
 from verisim_tasks.loop.restricted import without_text
-from verisim_tasks.loop.roles import make_patient
+from verisim_tasks.loop.resuming import PATIENTSIM, Logs, Stretch, open_logs, say_what_is_missing
+from verisim_tasks.loop.roles import make_judge, make_patient
+from verisim_tasks.loop.run_header import Header, describe_run
+from verisim_tasks.loop.run_log import Section
+from verisim_tasks.loop.shards import split_source
+from verisim_tasks.loop.simulating import PatientSide, hand_over, judge_role, score_patients
 from verisim_tasks.loop.stop import stops_the_run
 from verisim_tasks.loop.store import (
+    Gaps,
     dump,
     load_transcripts,
     merge_ranks,
@@ -41,7 +51,7 @@ from verisim_tasks.loop.store import (
 )
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.noise import NoiseProfile
-from verisim_tasks.records.transcript import Transcript
+from verisim_tasks.records.transcript import Role, Transcript
 from verisim_tasks.settings import Settings
 
 REQUEST_TYPE = "consult"
@@ -56,9 +66,15 @@ class Circumstances(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     settings: Settings
+    mode: Mode | Literal["patientsim"] = "interview"
+    """``patientsim``: the model under test is the patient."""
     chat: bool
     preface: str | None = None
     gen_kwargs: dict[str, Any] = {}
+    patient_side: bool = False
+    """Whether the patient's side is scored too, once all consultations have ended."""
+    report_side: bool = False
+    """Whether the doctors' reports are scored, likewise."""
 
 
 class ConsultRequest(BaseModel):
@@ -72,6 +88,8 @@ class ConsultRequest(BaseModel):
     noise: dict[str, int]
     repeat: int
     circumstances: Circumstances
+    persona: dict[str, str] | None = None
+    """Who the patient is, by the axes of ``verisim_metrics.patientsim``."""
 
 
 def attach() -> None:
@@ -101,15 +119,25 @@ def consult(lm: Any, requests: Sequence[Any]) -> list[str]:
         groups.setdefault(request.circumstances.model_dump_json(), []).append(request)
     answers: dict[str, str] = {}
     written: dict[Path, _Run] = {}
-    with stops_the_run(), _one_batch_size(lm):
-        for group in groups.values():
-            run = _run_group(lm, group)
+    with stops_the_run(), _one_batch_size(lm), _logs(lm, groups) as (stretches, logs):
+        for key, group in groups.items():
+            run = _run_group(lm, group, logs.section(key))
             answers.update(run.answers)
-            folder = _folder(lm, run.settings, run.transcripts)
+            folder = stretches[key].folder
             earlier = written.get(folder)
             written[folder] = replace(run, transcripts=[*(earlier.transcripts if earlier else []), *run.transcripts])
+            for instance, request in zip(requests, wanted, strict=True):
+                if (side := run.sides.get(request.model_dump_json())) is not None:
+                    hand_over(instance, side)
+                if (report := run.reports.get(request.model_dump_json())) is not None:
+                    hand_over_report(instance, report)
         for folder, run in written.items():
-            _store(lm, folder, run.settings, run.transcripts)
+            stored = _store(lm, folder, run.settings, run.transcripts)
+            if stored is not None:
+                gaps = Gaps.among(stored)
+                say_what_is_missing(folder, gaps)
+                if not gaps.count:
+                    logs.finish(folder)
     return [answers[request.model_dump_json()] for request in wanted]
 
 
@@ -120,32 +148,76 @@ class _Run:
     settings: Settings
     transcripts: list[Transcript]
     answers: dict[str, str]
+    sides: dict[str, PatientSide]
+    reports: dict[str, ReportScores]
 
 
-def _run_group(lm: Any, group: list[ConsultRequest]) -> _Run:
+@contextlib.contextmanager
+def _logs(lm: Any, groups: Mapping[str, Sequence[ConsultRequest]]) -> Iterator[tuple[Mapping[str, Stretch], Logs]]:
+    """What each group is run with and where it is kept, and the run logs."""
+    stretches = {key: _stretch(lm, group) for key, group in groups.items()}
+    with open_logs(lm, stretches, lambda: _wait_for_all(lm)) as logs:
+        yield stretches, logs
+
+
+def _stretch(lm: Any, group: Sequence[ConsultRequest]) -> Stretch:
+    shared = group[0].circumstances
+    settings = shared.settings
+    cases = _all_cases(settings)
+    header = describe_run(
+        lm,
+        settings,
+        cases.values(),
+        mode=shared.mode,
+        chat=shared.chat,
+        preface=shared.preface,
+        gen_kwargs=shared.gen_kwargs,
+    )
+    folder = Path(settings.run_dir or DEFAULT_RUN_DIR / _run_name(lm, header, group))
+    if shared.mode == "patientsim":
+        folder /= PATIENTSIM  # apart: there the doctor is not the model under test
+    restricted = any(c.provenance.restricted for r in group if (c := cases.get(r.case_id)))
+    return Stretch(folder, header, withheld=restricted and not settings.keep_restricted_text)
+
+
+def _run_group(lm: Any, group: list[ConsultRequest], section: Section | None) -> _Run:
     circumstances = group[0].circumstances
     settings = circumstances.settings
-    cases = cases_by_id(settings.cases)
-    patient, patient_role = make_patient(settings, lm)
+    cases = _all_cases(settings)
+    judge = make_judge(settings, lm)
+    scripted = {"patient": "scripted"} if circumstances.mode == "patientsim" else {}  # there it is the model's part
+    patient, patient_role = make_patient(settings.model_copy(update=scripted), lm, judge)
     plans = {request.model_dump_json(): _plan(request, cases) for request in group}
-    doctor = ModelSpeaker(
+    if section is not None:
+        patient = LoggedPatient(patient, section)
+    doctor = LoggedSpeaker(
         lm,
+        section=section,
         chat=circumstances.chat,
         gen_kwargs=circumstances.gen_kwargs,
         max_reply_tokens=settings.max_reply_tokens,
         cache=getattr(getattr(lm, "cache_hook", None), "dbdict", None),
     )
     with ProgressBar(settings.max_turns, disabled=getattr(lm, "rank", 0) != 0) as progress:
-        transcripts = run_consultations(
-            list(plans.values()),
-            doctor,
-            patient,
-            settings,
-            roles={"doctor": doctor.role(model_name(lm)), "patient": patient_role},
-            instrument=describe_instrument(cases.values(), patient.describe(), settings.max_turns),
+        call = Call(
+            lm=lm,
+            doctor=doctor,
+            doctor_name=model_name(lm),
+            patient=patient,
+            patient_role=patient_role,
+            plans=list(plans.values()),
+            cases=cases,
+            settings=settings,
             preface=circumstances.preface,
             progress=progress,
+            chat=circumstances.chat,
+            gen_kwargs=circumstances.gen_kwargs,
         )
+        mode = circumstances.mode
+        transcripts = run_interviews(call) if mode == "patientsim" else run_call(call, mode)
+    transcripts = _completed(transcripts, group, judge_role(judge, lm) if judge else None)
+    sides = score_patients(transcripts[: len(plans)], cases, settings, judge) if circumstances.patient_side else []
+    reports = score_reports(transcripts[: len(plans)], cases, judge) if circumstances.report_side else []
     answers = {
         key: dump(without_text(t) if plan.case.provenance.restricted else t)
         for (key, plan), t in zip(plans.items(), transcripts, strict=False)  # clean twins follow
@@ -153,7 +225,19 @@ def _run_group(lm: Any, group: list[ConsultRequest]) -> _Run:
     stored = [
         t if settings.keep_restricted_text or not _is_restricted(t, cases) else without_text(t) for t in transcripts
     ]
-    return _Run(settings, stored, answers)
+    return _Run(
+        settings, stored, answers, dict(zip(plans, sides, strict=False)), dict(zip(plans, reports, strict=False))
+    )
+
+
+def _completed(transcripts: list[Transcript], group: list[ConsultRequest], judge: Role | None) -> list[Transcript]:
+    """The transcripts with the patient's persona, which clean twins share, and with the judge among the roles."""
+    personas = {(request.case_id, request.repeat): request.persona for request in group}
+    more = {"judge": judge} if judge is not None else {}
+    return [
+        t.model_copy(update={"persona": personas[t.case_id, t.repeat], "roles": {**t.roles, **more}})
+        for t in transcripts
+    ]
 
 
 def _is_restricted(transcript: Transcript, cases: dict[str, Case]) -> bool:
@@ -162,14 +246,20 @@ def _is_restricted(transcript: Transcript, cases: dict[str, Case]) -> bool:
 
 @functools.cache
 def cases_by_id(source: str) -> dict[str, Case]:
-    """The cases of a source in their stratified order, by id."""
-    return {case.id: case for case in load_cases(source)}
+    """The cases of a source in their stratified order, by id; of ``bank#3/8`` every eighth from the third."""
+    whole, shard = split_source(source)
+    return {case.id: case for case in shard.part(load_cases(whole))}
+
+
+def _all_cases(settings: Settings) -> dict[str, Case]:
+    """The whole source, whichever shard of it is run: it is the instrument."""
+    return cases_by_id(split_source(settings.cases)[0])
 
 
 def _plan(request: ConsultRequest, cases: dict[str, Case]) -> Plan:
     if request.case_id not in cases:
         raise UserError(f"case {request.case_id!r} is not in the cases any more; run again without cached requests")
-    return Plan(
+    plan = Plan(
         task=request.task,
         variant=request.variant,
         case=cases[request.case_id],
@@ -177,6 +267,7 @@ def _plan(request: ConsultRequest, cases: dict[str, Case]) -> Plan:
         seed=request.circumstances.settings.seed,
         repeat=request.repeat,
     )
+    return plan if request.persona is None else PersonaPlan(**vars(plan), persona=find_persona(request.persona))
 
 
 def model_name(lm: Any) -> str:
@@ -188,25 +279,23 @@ def model_name(lm: Any) -> str:
     return type(lm).__name__
 
 
-def _folder(lm: Any, settings: Settings, transcripts: list[Transcript]) -> Path:
-    return Path(settings.run_dir) if settings.run_dir else DEFAULT_RUN_DIR / _run_name(lm, settings, transcripts)
-
-
-def _store(lm: Any, folder: Path, settings: Settings, transcripts: list[Transcript]) -> None:
-    """Write the transcripts, each process its own file, the first merging them."""
+def _store(lm: Any, folder: Path, settings: Settings, transcripts: list[Transcript]) -> list[Transcript] | None:
+    """Write the transcripts, each process its own file, the first merging them: it returns those of all processes."""
     rank, world_size = int(getattr(lm, "rank", 0)), int(getattr(lm, "world_size", 1))
     if world_size == 1 and os.environ.get("LOCAL_RANK", "0") != "0":
-        return  # under torchrun every process runs everything; one writes
+        return None  # under torchrun every process runs everything; one writes
     if world_size == 1:
         path = _write_somewhere(folder, transcripts)
     else:
         write_transcripts(folder, transcripts, rank_file(rank))
         _wait_for_all(lm)
         if rank != 0:
-            return
+            return None
         path = merge_ranks(folder, world_size)
-    write_run_info(path.parent, settings.model_dump(mode="json"), load_transcripts(path))
-    log.info("%d transcripts are in %s", len(transcripts), path.absolute())
+    stored = load_transcripts(path)
+    write_run_info(path.parent, settings.model_dump(mode="json"), stored)
+    log.info("%d transcripts are in %s", len(stored), path.absolute())
+    return stored
 
 
 def _write_somewhere(folder: Path, transcripts: list[Transcript]) -> Path:
@@ -219,13 +308,14 @@ def _write_somewhere(folder: Path, transcripts: list[Transcript]) -> Path:
         return write_transcripts(refuge, transcripts)
 
 
-def _run_name(lm: Any, settings: Settings, transcripts: list[Transcript]) -> str:
+def _run_name(lm: Any, header: Header, group: Sequence[ConsultRequest]) -> str:
     """A folder name that every process of one run agrees on, and that another run does not share by accident."""
-    tasks = sorted({t.variant for t in transcripts})
-    return digest([model_name(lm), settings.model_dump(mode="json"), tasks, transcripts[0].fingerprint])[:12]
+    return digest([model_name(lm), header, sorted({r.variant for r in group})])[:12]
 
 
 def _wait_for_all(lm: Any) -> None:
+    if int(getattr(lm, "world_size", 1)) == 1:
+        return
     barrier = getattr(lm, "barrier", None) or lm.accelerator.wait_for_everyone
     barrier()
 

@@ -13,7 +13,9 @@ from verisim_tasks.loop.model_judge import make_model_judge
 from verisim_tasks.loop.prompts import Message
 from verisim_tasks.loop.replies import Failed, TooLong
 from verisim_tasks.loop.role_model import SAME, ModelSpec, chat_channel, create_model, name_of
+from verisim_tasks.loop.simulating import is_same
 from verisim_tasks.patient.base import Patient
+from verisim_tasks.patient.persona import PersonaScript
 from verisim_tasks.patient.played.patient import Ask, PlayedPatient, Style
 from verisim_tasks.patient.played.prompts import ChatMessage
 from verisim_tasks.patient.scripted import ScriptedPatient
@@ -34,26 +36,29 @@ class NoReply:
     reason: str
 
 
-def make_patient(settings: Settings, doctor: Any = None) -> tuple[Patient, Role]:
+def make_patient(settings: Settings, doctor: Any = None, judge: Judge | None = None) -> tuple[Patient, Role]:
     """The patient that the settings name, and how the role is named in transcripts.
 
     Args:
-        settings: Of these, ``patient`` is read.
+        settings: Of these, ``patient`` and ``persona`` are read, and ``judge`` where none is given.
         doctor: The model under test, for ``"same"``.
+        judge: Extracts the claims of a played patient's drafts.
 
     Raises:
         UserError: for a model that cannot be made, or has no chat template.
     """
+    script = ScriptedPatient() if settings.persona is None else PersonaScript()
     if settings.patient == "scripted":
-        script = ScriptedPatient()
         return script, Role(model="scripted", settings=script.describe())
+    judge = judge or make_judge(settings, doctor)
     if isinstance(settings.patient, str):
         if doctor is None:
             raise UserError('the patient is "same", but there is no model under test here; name a model and model_args')
         identity = {"model": SAME, "weights": name_of(doctor), "args": ""}
-        return _played(doctor, identity, "act", make_judge(settings, doctor), same=True)
+        return _played(doctor, identity, "act", judge, script, same=True)
     spec = ModelSpec.read(settings.patient.model_dump(include={"model", "model_args"}), WHO)
-    return _played(create_model(spec, WHO), spec.identity, settings.patient.style, make_judge(settings, doctor))
+    same = doctor is not None and is_same(spec.identity, doctor)
+    return _played(create_model(spec, WHO), spec.identity, settings.patient.style, judge, script, same=same)
 
 
 def make_judge(settings: Settings, doctor: Any = None) -> Judge | None:
@@ -66,10 +71,12 @@ def make_judge(settings: Settings, doctor: Any = None) -> Judge | None:
 
 
 def _played(
-    lm: Any, identity: dict[str, str], style: Style, judge: Judge | None, *, same: bool = False
+    lm: Any, identity: dict[str, str], style: Style, judge: Judge | None, script: ScriptedPatient, *, same: bool
 ) -> tuple[Patient, Role]:
     verifier = Verifier(extract=judged_claims(judge) if judge else None)
-    patient = PlayedPatient(model_ask(lm), verifier.verify, model=identity, style=style, extractor=_described(judge))
+    patient = PlayedPatient(
+        model_ask(lm), verifier.verify, model=identity, style=style, extractor=_described(judge), script=script
+    )
     name = ":".join(filter(None, (identity["model"], identity["weights"])))
     return patient, Role(model=name, settings=patient.describe(), same_as_doctor=same)
 

@@ -11,7 +11,8 @@ import logging
 import os
 import platform
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -111,13 +112,46 @@ def merge_ranks(folder: Path, world_size: int) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Gaps:
+    """Consultations that ended in an error: they are in no score, and can be asked for again."""
+
+    count: int
+    of: int
+    reasons: Mapping[str, int]
+    """How often each error stands."""
+
+    @classmethod
+    def among(cls, transcripts: Iterable[Transcript]) -> Gaps:
+        """The gaps of a run."""
+        everything = list(transcripts)
+        errors = [t.outcome.error or "unknown" for t in everything if t.outcome.stop_reason == "error"]
+        return cls(len(errors), len(everything), {e: errors.count(e) for e in sorted(set(errors))})
+
+    def __str__(self) -> str:
+        often = sorted(self.reasons.items(), key=lambda reason: (-reason[1], reason[0]))
+        named = ", ".join(f"{n} x {reason}" for reason, n in often[:3])
+        more = f", and {len(often) - 3} other reasons" if len(often) > 3 else ""
+        return f"{self.count} of {self.of} consultations ended in an error and are in no score ({named}{more})"
+
+
+def read_gaps(folder: Path) -> Gaps | None:
+    """What ``run.json`` of a folder says is missing; None where there is no such file, or an older one."""
+    try:
+        info = json.loads((folder / RUN_INFO).read_text(encoding="utf-8"))
+        return Gaps(sum(info["errors"].values()), info["consultations"], info["errors"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
 def write_run_info(folder: Path, settings: dict[str, Any], transcripts: Sequence[Transcript]) -> None:
-    """Write ``run.json``: settings, fingerprints, how consultations ended, library versions."""
+    """Write ``run.json``: settings, fingerprints, how consultations ended and failed, library versions."""
     reasons = sorted({t.outcome.stop_reason for t in transcripts})
     info = {
         "settings": settings,
         "fingerprints": sorted({t.fingerprint for t in transcripts}),
         "consultations": len(transcripts),
+        "errors": dict(Gaps.among(transcripts).reasons),
         "stop_reasons": {r: sum(t.outcome.stop_reason == r for t in transcripts) for r in reasons},
         "versions": library_versions(),
     }

@@ -17,6 +17,7 @@ Speaker = Literal["doctor", "patient", "examiner"]
 StopReason = Literal["diagnosed", "turn_limit", "context_limit", "error"]
 Form = Literal["full", "blurred", "lay", "colloquial", "vague", "partial"]
 DenialKind = Literal["recorded", "unrecorded", "justified"]
+SettledBy = Literal["consensus", "central", "one_doctor", "first_doctor"]
 SegmentKind = Literal["fact", "denial", "noise", "social"]
 
 
@@ -113,6 +114,8 @@ class Turn(Record):
     speaker: Speaker
     text: str
     heard_by: tuple[Speaker, ...] = ()
+    patient_heard: str | None = None
+    """What the patient heard of a doctor's message, where an order to the examiner stood beside it."""
     raw: str | None = None
     """What the model wrote, where it differs from what was heard."""
     flags: tuple[str, ...] = ()
@@ -149,6 +152,50 @@ class Report(Record):
     raw: str | None = None
 
 
+class Opinion(Record):
+    """What one doctor of a collaboration holds."""
+
+    doctor: str
+    diagnosis: str | None
+    text: str | None = None
+    """The report or revision as written."""
+
+
+class RevisionRound(Record):
+    """The doctors' opinions at one time, and what they disagree about."""
+
+    opinions: tuple[Opinion, ...]
+    agreed: bool
+    disagreements: tuple[str, ...] = ()
+    """As the Central Agent listed them."""
+
+
+class Collaboration(Record):
+    """How several doctors came to one report (AI Hospital's collaborative diagnosis)."""
+
+    doctors: tuple[str, ...]
+    absent: dict[str, str] = Field(default_factory=dict)
+    """Doctors whose own consultation did not come to its end, and why."""
+    symptoms: str | None = None
+    """What they collected, as the Central Agent merged it."""
+    examinations: str | None = None
+    disputed: tuple[str, ...] = ()
+    """Facts on which their accounts contradict each other, as questions or orders."""
+    asked_again: bool = False
+    """Whether disputed facts were asked again; the answers are the transcript's turns."""
+    rounds: tuple[RevisionRound, ...] = ()
+    """The first is before any revision."""
+    consensus: bool | None = None
+    """Null where fewer than two doctors could confer."""
+    settled_by: SettledBy | None = None
+    """Whose the final diagnosis is; ``first_doctor`` when the Central Agent gave no synthesis, null without any."""
+
+    @property
+    def revisions(self) -> int:
+        """How many rounds of revision there were."""
+        return max(len(self.rounds) - 1, 0)
+
+
 class Role(Record):
     """Which model, with which settings, played whom."""
 
@@ -180,6 +227,10 @@ class Transcript(Record):
     turns: tuple[Turn, ...]
     outcome: Outcome
     report: Report | None = None
+    report_missing: str | None = None
+    """Why there is no report."""
+    collaboration: Collaboration | None = None
+    """How several doctors worked together; null for a single doctor."""
     clean_twin: CleanTwin | None = None
     """Null on a clean consultation."""
     fingerprint: str

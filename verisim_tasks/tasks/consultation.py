@@ -6,7 +6,7 @@ import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import Task
@@ -14,9 +14,13 @@ from lm_eval.config.task import TaskConfig
 from lm_eval.filters import build_filter_ensemble
 
 from verisim_metrics.consultation import score_consultation
+from verisim_metrics.mvme.report import PARTS
+from verisim_metrics.patientsim.personas import Persona, find_persona
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.embedding import default_encoder
 from verisim_tasks.loop.model import reply_kwargs
+from verisim_tasks.loop.modes import Mode
+from verisim_tasks.loop.reporting import handed_over_reports
 from verisim_tasks.loop.request import (
     DEFAULT_RUN_DIR,
     REQUEST_TYPE,
@@ -26,12 +30,15 @@ from verisim_tasks.loop.request import (
     cases_by_id,
     request_text,
 )
+from verisim_tasks.loop.simulating import handed_over, ready_nli
 from verisim_tasks.loop.stop import stops_the_run
 from verisim_tasks.loop.store import check_writable
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.transcript import Transcript
-from verisim_tasks.settings import KEY, Settings, read_settings
-from verisim_tasks.tasks import scores
+from verisim_tasks.settings import JUDGE, KEY, TABLE, Settings, read_settings
+from verisim_tasks.tasks import patient_scores, scores
+from verisim_tasks.tasks.persona_table import assign_persona, fits
+from verisim_tasks.tasks.report_scores import INTERVIEW_PARTS, ReportMetrics
 from verisim_tasks.tasks.variants import Variant, variant_of
 
 VERSION = 1.0
@@ -52,6 +59,9 @@ class ConsultationTask(Task):  # type: ignore[misc]
 
     VERSION = VERSION
     OUTPUT_TYPE = REQUEST_TYPE
+    PATIENT_SIDE = True
+    """Whether the patient's side is scored too."""
+    MODE: Mode | Literal["patientsim"] = "interview"
 
     def __init__(
         self,
@@ -64,10 +74,12 @@ class ConsultationTask(Task):  # type: ignore[misc]
         given = dict(config or {})
         with stops_the_run():
             attach()
-            self.settings: Settings = read_settings(given.get("metadata"))
+            self.settings: Settings = self.own_settings(read_settings(given.get("metadata")))
             self.variant: Variant = variant_of(given)
             self._cases: dict[str, Case] = dict(ready_cases(self.settings.cases))
             ready_patient()
+            if self.PATIENT_SIDE and self.settings.nli not in (None, JUDGE):
+                ready_nli(self.settings.nli)
             check_writable(Path(self.settings.run_dir or DEFAULT_RUN_DIR), "the run folder")
             self.repeats = _repeats(self.settings, given)
             self._docs, self.left_out = self._choose_docs()
@@ -80,12 +92,16 @@ class ConsultationTask(Task):  # type: ignore[misc]
         self._config = self._task_config(given)
         self._filters = [build_filter_ensemble("none", [["take_first", None]])]
 
+    def own_settings(self, given: Settings) -> Settings:
+        """The settings as this kind of task takes them; raises ``UserError`` for those that go against it."""
+        return given
+
     def _choose_docs(self) -> tuple[list[Doc], list[str]]:
         """Docs in case order, and the ids of cases that this noise would mimic."""
         docs: list[Doc] = []
         left_out: list[str] = []
         for case in self._cases.values():
-            if any(self.variant.noise_for(case, repeat) is None for repeat in range(self.repeats)):
+            if any(not self._is_compatible(case, repeat) for repeat in range(self.repeats)):
                 left_out.append(case.id)
             else:
                 docs.append({"case_id": case.id, "specialty": case.specialty, "variant": self.variant.name})
@@ -95,6 +111,19 @@ class ConsultationTask(Task):  # type: ignore[misc]
                 "choose other cases or another task"
             )
         return docs, left_out
+
+    def _is_compatible(self, case: Case, repeat: int) -> bool:
+        persona = self._persona(case, repeat)
+        return self.variant.noise_for(case, repeat) is not None and (
+            persona is None or fits(persona, case.incompatible_noise)
+        )
+
+    def _persona(self, case: Case, repeat: int) -> Persona | None:
+        """Who the patient of a case is, by the setting ``persona``."""
+        given = self.settings.persona
+        if given is None:
+            return None
+        return assign_persona(case, repeat) if given == TABLE else find_persona(given)
 
     def _task_config(self, given: Mapping[str, Any]) -> TaskConfig:
         known = {key: given[key] for key in _CONFIG_KEYS if given.get(key) is not None}
@@ -167,6 +196,9 @@ class ConsultationTask(Task):  # type: ignore[misc]
             chat=bool(kwargs.get("apply_chat_template")),
             preface=ctx or None,
             gen_kwargs=gen_kwargs,
+            patient_side=self.PATIENT_SIDE,
+            report_side=self.report_metrics is not None,
+            mode=self.MODE,
         )
         instances = []
         for repeat in range(self.repeats):
@@ -180,6 +212,7 @@ class ConsultationTask(Task):  # type: ignore[misc]
                 noise=dict(noise),
                 repeat=repeat,
                 circumstances=circumstances,
+                persona=persona.as_record() if (persona := self._persona(case, repeat)) else None,
             )
             instances.append(
                 Instance(
@@ -196,15 +229,50 @@ class ConsultationTask(Task):  # type: ignore[misc]
         """The metrics of one case; its repeats are averaged."""
         transcripts = [Transcript.model_validate_json(result) for result in results]
         case = self._cases[doc["case_id"]]
-        return scores.case_metrics([score_consultation(t, case) for t in transcripts], transcripts)
+        found = scores.case_metrics([score_consultation(t, case) for t in transcripts], transcripts)
+        return {**found, **(self.patient_side(doc) if self.PATIENT_SIDE else {}), **self.report_side(doc)}
+
+    @property
+    def report_metrics(self) -> ReportMetrics | None:
+        """How the doctor's reports are scored; None where there are none."""
+        if not self.settings.report or self.MODE == "patientsim":
+            return None
+        return ReportMetrics(PARTS if self.settings.examiner else INTERVIEW_PARTS, self.settings.judge is not None)
+
+    def report_side(self, doc: Doc) -> dict[str, Any]:
+        """The metrics of the reports on one case."""
+        metrics = self.report_metrics
+        scored = handed_over_reports(self._instances or (), doc["case_id"])
+        return metrics.case_metrics(scored) if metrics else {}
+
+    def patient_side(self, doc: Doc) -> dict[str, Any]:
+        """The metrics of the patient's side of one case; what scored it is noted in the task's metadata."""
+        sides = list(handed_over(self._instances or (), doc["case_id"]))
+        if sides:
+            note = {"scored_by": sides[0].scored_by, "judge_cost": sides[0].judge_cost}
+            known = self._config.metadata.get("same_models", ())
+            same = sorted({*known, *(s for side in sides for s in side.same_models)})
+            self._config.metadata.update({**note, "same_models": same})
+        return patient_scores.case_figures((side.scores for side in sides), self.settings, persona=self._has_persona)
+
+    @property
+    def _has_persona(self) -> bool:
+        return self.settings.persona is not None
 
     def aggregation(self) -> dict[str, Callable[[Sequence[Any]], Any]]:
         """One aggregator for each metric."""
-        return scores.aggregations()
+        patient_side = self._patient_aggregations() if self.PATIENT_SIDE else {}
+        reports = self.report_metrics.aggregations() if self.report_metrics else {}
+        return {**scores.aggregations(), **patient_side, **reports}
+
+    def _patient_aggregations(self) -> dict[str, Callable[[Sequence[Any]], Any]]:
+        return patient_scores.aggregations(self.settings, persona=self._has_persona)
 
     def higher_is_better(self) -> dict[str, bool]:
         """Direction of the metrics that have one."""
-        return scores.higher_is_better()
+        more = patient_scores.higher_is_better(persona=self._has_persona) if self.PATIENT_SIDE else {}
+        reports = self.report_metrics.higher_is_better() if self.report_metrics else {}
+        return {**scores.higher_is_better(), **more, **reports}
 
 
 def _repeats(settings: Settings, given: Mapping[str, Any]) -> int:

@@ -6,8 +6,10 @@ import argparse
 import contextlib
 import fnmatch
 import io
+import json
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,12 +22,19 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
 from lm_eval.utils import sanitize_model_name, setup_logging
 
+from verisim_tasks._stable import digest
+from verisim_tasks.cli._command import announce
+from verisim_tasks.cli.merge import EXIT_INCOMPLETE
 from verisim_tasks.cli.path import config_folder
 from verisim_tasks.cli.register import FOLDER, is_registered, lm_eval_task_folder
 from verisim_tasks.clinician.model import NAME as CLINICIAN
 from verisim_tasks.errors import UserError, did_you_mean
 from verisim_tasks.loop.replies import describe_error
-from verisim_tasks.loop.store import check_writable
+from verisim_tasks.loop.request import DEFAULT_RUN_DIR
+from verisim_tasks.loop.resuming import PATIENTSIM, StoppedByUser, how_to_complete, how_to_resume
+from verisim_tasks.loop.run_log import log_files
+from verisim_tasks.loop.shards import Shard, split_source
+from verisim_tasks.loop.store import check_writable, read_gaps
 from verisim_tasks.settings import KEY, RoleModel, read_settings
 from verisim_tasks.tasks.consultation import ready_cases, ready_patient
 from verisim_tasks.tasks.variants import GROUPS, VARIANTS, level_tag
@@ -39,8 +48,16 @@ def lm_eval_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def launch(argv: list[str]) -> int:
+def launch(argv: list[str], *, resume: Path | None = None, shard: str | None = None) -> int:
     """Run ``lm_eval run`` with these arguments, the suite's tasks added.
+
+    Args:
+        argv: The arguments.
+        resume: The folder of a run to go on with.
+        shard: Which part of the cases to run, as ``3/8``.
+
+    Returns:
+        0, or 3 when consultations ended in an error.
 
     Raises:
         UserError: for whatever can be known to fail before the model is loaded.
@@ -52,11 +69,20 @@ def launch(argv: list[str]) -> int:
     _add_ours(args)
     config = effective_config(args)
     check(config)
-    args.metadata = with_run_dir(config, _given(args, "metadata"))
+    if shard is not None and config.limit is not None:
+        raise UserError("--shard deals out all cases, and --limit would count those of each shard; give one of the two")
+    ours = with_run_dir(config, _given(args, "metadata"))
+    folder = run_folder(config, ours, resume)
+    settings = {**ours[KEY], "run_dir": str(folder)}
+    if shard is not None:
+        settings["cases"] = f"{split_source(settings.get('cases') or 'bank')[0]}#{Shard.read(shard)}"
+        ready_cases(settings["cases"])
+    args.metadata = {**ours, KEY: settings}
+    announce(argv, shard)
     setup_logging()
-    with user_errors():
+    with user_errors(), says_how_to_resume(folder):
         args.func(args)
-    return 0
+    return exit_code(folder)
 
 
 def _given(args: argparse.Namespace, key: str) -> Any:
@@ -175,6 +201,39 @@ def with_run_dir(config: EvaluatorConfig, metadata: dict[str, Any] | None) -> di
     if ours.get("run_dir") is None and folder is not None:
         ours["run_dir"] = str(folder)
     return {**given, KEY: ours}
+
+
+def run_folder(config: EvaluatorConfig, metadata: dict[str, Any], resume: Path | None) -> Path:
+    """Where this run's transcripts and log go: the folder gone on with, the one that is set, or one of our own."""
+    if resume is not None:
+        return resume
+    if metadata[KEY].get("run_dir"):
+        return Path(metadata[KEY]["run_dir"])
+    what = [config.tasks, config.model, config.model_args, config.gen_kwargs, config.limit, metadata[KEY]]
+    return DEFAULT_RUN_DIR / digest(json.loads(json.dumps(what, default=str)))[:12]
+
+
+@contextlib.contextmanager
+def says_how_to_resume(folder: Path) -> Iterator[None]:
+    """On Ctrl-C outside the consultations, say how to go on."""
+    try:
+        yield
+    except StoppedByUser:
+        raise
+    except KeyboardInterrupt:
+        if log_files(folder):
+            print(f"\n{how_to_resume(folder)}", file=sys.stderr)
+        raise
+
+
+def exit_code(folder: Path) -> int:
+    """0, or, after saying what is missing and how to complete it, 3."""
+    found = [gaps for place in (folder, folder / PATIENTSIM) if (gaps := read_gaps(place)) and gaps.count]
+    if found and os.environ.get("RANK", "0") == "0":
+        for gaps in found:
+            print(f"verisim: {gaps}", file=sys.stderr)
+        print(f"verisim: {how_to_complete(folder)}", file=sys.stderr)
+    return EXIT_INCOMPLETE if found else 0
 
 
 @contextlib.contextmanager

@@ -12,10 +12,13 @@ from verisim_tasks._stable import digest
 from verisim_tasks._templates import render, source
 from verisim_tasks.noise.communication_style import rambles
 from verisim_tasks.noise.emotional_state import minimises
+from verisim_tasks.noise.markup import plain
 from verisim_tasks.noise.scene import Scene
 from verisim_tasks.patient.grounding import Target
+from verisim_tasks.patient.persona import persona_of
 from verisim_tasks.patient.plan import Line, Plan
 from verisim_tasks.patient.speech import word_fact
+from verisim_tasks.patient.wording import informed
 from verisim_tasks.records.case import Case, Fact
 from verisim_tasks.records.noise import DIMENSIONS
 from verisim_tasks.records.transcript import Turn
@@ -24,6 +27,8 @@ ChatMessage = dict[str, str]
 
 PACKAGE = "verisim_tasks.patient.played"
 TEMPLATES = ("patient", "note", "reword", *DIMENSIONS)
+GREETING = "How can I help you?"
+"""What the doctor is taken to have said before the patient's opening."""
 MAX_WORDS = 50
 """What the patient is told to keep under; the verifier's limits are its own."""
 
@@ -57,10 +62,29 @@ def patient_prompt(scene: Scene, plan: Plan, turns: Sequence[Turn], instead: str
     asked = scene.message.text.strip() or "(The doctor says nothing.)"
     return [
         {"role": "system", "content": _role(scene, plan)},
-        {"role": "user", "content": "How can I help you?"},
+        {"role": "user", "content": GREETING},
         *said,
         {"role": "user", "content": f"{asked}\n\n({note})"},
     ]
+
+
+def simulation_prompt(case: Case, turns: Sequence[Turn], message: str, persona: str) -> list[ChatMessage]:
+    """The chat for one answer of a model that plays the patient unaided: record, persona and dialogue, no note.
+
+    Args:
+        case: Whose record it is; all of it may be told.
+        turns: Everything said so far, the doctor's present message excluded; empty for the opening.
+        message: The doctor's present message.
+        persona: Who the patient is, in sentences.
+    """
+    said = [
+        {"role": "user" if t.speaker == "doctor" else "assistant", "content": t.text.strip()}
+        for t in turns
+        if t.speaker != "examiner" and t.text.strip()
+    ]
+    asked = [{"role": "user", "content": message.strip() or "(The doctor says nothing.)"}] if turns else []
+    system = _part(case, [(fact, plain(informed(fact.lay, case))) for fact in case.facts], persona=persona)
+    return [{"role": "system", "content": system}, {"role": "user", "content": GREETING}, *said, *asked]
 
 
 _EXAMPLE = (
@@ -94,7 +118,25 @@ def _answers(plan: Plan) -> bool:
 def _role(scene: Scene, plan: Plan) -> str:
     case = scene.setting.case
     held = {line.fact.id for line in plan.lines if line.mode in ("hold", "deny_falsely") and line.fact is not None}
-    known = [f for f in case.facts if f.id not in held]
+    persona = persona_of(scene.setting)
+    return _part(
+        case,
+        [(f, _worded(f, scene)) for f in case.facts if f.id not in held],
+        persona=persona.description if persona else "",
+        manners=_manners(scene),
+        told=[_worded(case.fact(i), scene) for i in scene.history.told],
+    )
+
+
+def _part(
+    case: Case,
+    known: Sequence[tuple[Fact, str]],
+    *,
+    persona: str,
+    manners: Sequence[str] = (),
+    told: Sequence[str] = (),
+) -> str:
+    """The part to be played: who it is, and what this person knows, each fact in words."""
     caregiver = case.informant.role == "caregiver"
     return _render(
         "patient",
@@ -102,13 +144,14 @@ def _role(scene: Scene, plan: Plan) -> str:
         heading=f"What is true of {case.informant.patient_name or 'the patient'}, in your own words:"
         if caregiver
         else "What is true of you, in your own words:",
-        facts=[_worded(f, scene) for f in known if f.polarity == "present"],
-        denied=[_worded(f, scene) for f in known if f.polarity == "denied"],
+        facts=[words for fact, words in known if fact.polarity == "present"],
+        denied=[words for fact, words in known if fact.polarity == "denied"],
         caregiver=caregiver,
         patient_name=case.informant.patient_name or "the patient",
         max_words=MAX_WORDS,
-        manners=_manners(scene),
-        told=[_worded(case.fact(i), scene) for i in scene.history.told],
+        persona=persona,
+        manners=manners,
+        told=told,
     )
 
 
