@@ -8,7 +8,7 @@ model="$(python -c 'import importlib.util, pathlib; print(pathlib.Path(importlib
 for size in 1 16; do
   lm_eval run --model hf --model_args "pretrained=$model,gguf_file=SmolLM2-135M-Instruct.Q4_1.gguf,dtype=float32" \
     --tasks verisim_core --include_path "$(verisim path)" --limit "$limit" --batch_size "$size" --apply_chat_template \
-    --metadata "{\"verisim\": {\"max_reply_tokens\": 32, \"max_turns\": $turns, \"run_dir\": \"$out/$size\"}}" --output_path "$out/$size"
+    --metadata "{\"verisim\": {\"max_reply_tokens\": 32, \"report\": false, \"max_turns\": $turns, \"run_dir\": \"$out/$size\"}}" --output_path "$out/$size"
 done
 python - "$out" <<'PY'
 import json, pathlib, sys

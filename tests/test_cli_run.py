@@ -198,7 +198,7 @@ def test_the_lm_eval_command_line_runs_a_real_language_model(tmp_path: Path) -> 
     folder = smollm2()
     assert folder is not None
     weights = next(folder.glob("*.gguf")).name
-    settings = {"max_turns": 3, "max_reply_tokens": 24, "run_dir": str(tmp_path / "run")}
+    settings = {"max_turns": 3, "max_reply_tokens": 24, "max_report_tokens": 24, "run_dir": str(tmp_path / "run")}
     done = subprocess.run(
         [
             *[sys.executable, "-m", "lm_eval", "run", "--model", "hf"],
