@@ -41,5 +41,8 @@ soak: env
 	$(BIN)/python scripts/soak.py --kills 20 --fuzz 600
 	$(BIN)/python scripts/soak.py --kills 20 --fuzz 0 --model smollm2 --cases 2 --tasks verisim_clean,verisim_memory_recall_l4
 
+bench: env
+	$(BIN)/python benchmarks/run.py --sizes 100 1000 10000 --smollm2 16 --rounds 5 --out $(RESULTS)/bench
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info

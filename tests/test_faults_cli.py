@@ -58,7 +58,7 @@ def test_an_incomplete_run_exits_with_3_and_is_completed_by_resume(
     with serving(answer) as server:  # on another port: where the model is does not matter
         again = ["--model_args", f"model=tiny,base_url={server.url},num_concurrent=1,max_retries=1,timeout=2"]
         assert main(["run", "--resume", "run", *again]) == 0
-        assert len(server.seen) == total - 2
+        assert len(server.seen) == total - 1  # what lm-eval lost with a failed batch was never kept
     assert transcripts(place / "run") == transcripts(place / "whole")
     capfd.readouterr()
     with serving(answer) as server:
