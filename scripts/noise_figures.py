@@ -18,6 +18,15 @@ LEAST_FALL = 0.20
 """Relative fall from level 0 to 4 that counts."""
 LEAST_INFLATION = 0.25
 """Turn inflation at level 4 that counts."""
+COLUMNS = (
+    "diagnostic_accuracy",
+    "turns",
+    "turn_inflation",
+    "key_facts",
+    "key_facts_recognisable",
+    "sensitive_facts",
+    "key_facts_per_turn",
+)
 WHAT_FALLS = {"health_literacy": "key_facts_recognisable", "social_cultural": "sensitive_facts"}
 
 
@@ -34,22 +43,18 @@ def value(score: Score) -> float:
 
 
 def line(point: CurvePoint) -> str:
-    numbers = (
-        point.diagnostic_accuracy, point.turns, point.turn_inflation, point.key_facts,
-        point.key_facts_recognisable, point.sensitive_facts, point.key_facts_per_turn,
-    )  # fmt: skip
-    return f"  L{point.level}  " + "  ".join(f"{value(n):8.3f}" for n in numbers)
+    return f"  L{point.level}  " + "  ".join(f"{value(point.scores[name]):8.3f}" for name in COLUMNS)
 
 
 def judge(curve: Curve) -> tuple[bool, bool, bool]:
     """Never rises a turn; falls enough; costs enough turns."""
     points = sorted(curve.points, key=lambda p: p.level)
-    per_turn = [value(p.key_facts_per_turn) for p in points]
+    per_turn = [value(p.scores["key_facts_per_turn"]) for p in points]
     falls = WHAT_FALLS.get(curve.dimension, "key_facts")
-    first, last = value(getattr(points[0], falls)), value(getattr(points[-1], falls))
+    first, last = value(points[0].scores[falls]), value(points[-1].scores[falls])
     fall = 1 - last / first if first else float("nan")
     steady = all(b <= a + TOLERANCE for a, b in pairwise(per_turn))
-    inflation = value(points[-1].turn_inflation)
+    inflation = value(points[-1].scores["turn_inflation"])
     print(
         f"{curve.dimension}: {falls} falls {fall:.1%}; inflation at L4 {inflation:.1%}; per turn never rises: {steady}"
     )
