@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -84,6 +85,7 @@ def test_ctrl_c_exits_with_130_and_says_how_to_go_on(place: Path) -> None:
             stdout=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
+            preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # ignored in background jobs
         )
         while len(server.seen) < 2 and running.poll() is None:
             time.sleep(0.01)
