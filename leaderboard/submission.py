@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import re
-import shutil
-import tempfile
 from pathlib import Path
 
 from verisim_leaderboard.declaration import Declaration, declare
@@ -15,6 +12,7 @@ from verisim_leaderboard.entries import SUBMITTED_ENTRY, SUBMITTED_TRANSCRIPTS
 from verisim_leaderboard.entry import build, write_entry
 from verisim_leaderboard.record import Entry
 from verisim_leaderboard.standard import Standard
+from verisim_tasks._files import replacing
 from verisim_tasks.errors import UserError
 
 
@@ -64,19 +62,10 @@ def slug(entry: Entry) -> str:
 
 
 def _put(folder: Path, entry: Entry, transcripts: Path) -> None:
-    """Both files or neither: they are made beside the folder, which then takes the place of an earlier one."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    try:
-        made.chmod(0o755)
+    """Both files or neither."""
+    with replacing(folder) as made:
         (made / SUBMITTED_TRANSCRIPTS).write_bytes(_compressed(transcripts))
         write_entry(entry, made / SUBMITTED_ENTRY)
-        if folder.exists():
-            shutil.rmtree(folder)
-        os.replace(made, folder)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
 
 
 def _compressed(path: Path) -> bytes:

@@ -8,7 +8,6 @@ far, so that every prefix is as balanced as it can be. Dimensions that a case de
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 from collections import Counter
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from _stored import keep
 
-from verisim_tasks._files import write_atomically
 from verisim_tasks._stable import draw
 from verisim_tasks.tasks.mixed import LEVELS, compatible_pairs
 
@@ -103,18 +102,5 @@ def render(table: dict[str, list[Row]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="fail if the stored file differs")
-    args = parser.parse_args()
-    text = render(assign())
-    if not args.check:
-        write_atomically(TARGET, text)
-    elif not TARGET.is_file() or TARGET.read_text(encoding="utf-8") != text:
-        print(f"{TARGET} is not what the script makes; run python scripts/assign_mixed.py", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(keep(lambda: {TARGET: render(assign())}, __doc__))

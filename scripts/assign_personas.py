@@ -9,13 +9,13 @@ incompatible are not assigned, and none twice to a case.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from pathlib import Path
 
+from _stored import keep
+
 from verisim_metrics.patientsim.personas import Persona, all_personas
-from verisim_tasks._files import write_atomically
 from verisim_tasks._stable import draw
 from verisim_tasks.cases.bank import load_cases
 from verisim_tasks.tasks.persona_table import fits
@@ -75,18 +75,5 @@ def render(table: dict[str, list[Persona]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="fail if the stored file differs")
-    args = parser.parse_args()
-    text = render(assign())
-    if not args.check:
-        write_atomically(TARGET, text)
-    elif not TARGET.is_file() or TARGET.read_text(encoding="utf-8") != text:
-        print(f"{TARGET} is not what the script makes; run python scripts/assign_personas.py", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(keep(lambda: {TARGET: render(assign())}, __doc__))

@@ -24,9 +24,9 @@ from verisim_tasks.cases.bank import find_case, load_cases
 from verisim_tasks.patient.asking import asked_of
 from verisim_tasks.patient.case_index import CaseIndex
 from verisim_tasks.patient.questions import read_message
-from verisim_tasks.patient.ranking import Asked, Ranked, features_of, rank_facts
+from verisim_tasks.patient.ranking import Asked, features_of, rank_facts
 from verisim_tasks.patient.scripted import ScriptedPatient
-from verisim_tasks.patient.targets import gate_features, is_barred, thresholds
+from verisim_tasks.patient.targets import gate_features, is_answer, is_barred
 from verisim_tasks.records.case import Case, Fact
 
 TARGET = Path(__file__).parent.parent / "fixtures" / "lexicon" / "understanding.yaml"
@@ -146,12 +146,6 @@ def _fit(names: Sequence[str], x: np.ndarray, y: Sequence[bool], strength: float
     return {n: round(float(w), 3) for n, w in zip([*names, "intercept"], [*weights, intercept], strict=True)}
 
 
-def passes(best: Ranked, asked: Asked, gate: Table) -> bool:
-    """What ``is_answer`` decides, with this gate."""
-    odds = gate["intercept"] + sum(gate[k] * v for k, v in gate_features(best, asked).items())
-    return not is_barred(best) and odds >= thresholds()["answer"]
-
-
 def held_out(rows: Sequence[Example]) -> tuple[list[bool], list[bool]]:
     """Labelled questions of cases not fitted on: right answers to what is recorded, answers to what is not."""
     right: list[bool] = []
@@ -160,7 +154,7 @@ def held_out(rows: Sequence[Example]) -> tuple[list[bool], list[bool]]:
         weights, gate = fit_weights(train), fit_gate(train)
         for row in (r for r in apart if r.labelled):
             best = rank_facts(row.asked, row.index, weights)[0]
-            answered = passes(best, row.asked, gate)
+            answered = is_answer(best, row.asked, gate)
             (right if row.right else wrong).append(answered and (best.fact.id in row.right or not row.right))
     return right, wrong
 

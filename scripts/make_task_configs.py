@@ -5,11 +5,11 @@ python scripts/make_task_configs.py [--check]
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
-from verisim_tasks._files import write_atomically
+from _stored import keep
+
 from verisim_tasks.tasks.mvme import COLLABORATION, MVME, ONESTEP
 from verisim_tasks.tasks.patientsim import NAME as PATIENTSIM
 from verisim_tasks.tasks.scores import GROUP_METRICS, NOISY_GROUP_METRICS
@@ -68,25 +68,5 @@ def wanted() -> dict[str, str]:
     return texts
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="fail if a stored file differs")
-    args = parser.parse_args()
-    stale = []
-    for name, text in wanted().items():
-        path = TARGET / name
-        if path.is_file() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(name)
-        if not args.check:
-            write_atomically(path, text)
-    if args.check and stale:
-        print(
-            f"not what the script makes: {', '.join(stale)}; run python scripts/make_task_configs.py", file=sys.stderr
-        )
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(keep(lambda: {TARGET / name: text for name, text in wanted().items()}, __doc__))

@@ -56,7 +56,7 @@ def test_groups_average_what_is_defined_in_all_of_their_tasks() -> None:
         assert Group.from_config({k: v for k, v in config.items() if k != "task"}).has_aggregation
 
 
-@pytest.mark.parametrize("script", ["make_task_configs.py", "assign_mixed.py"])
+@pytest.mark.parametrize("script", ["make_task_configs.py", "assign_mixed.py", "assign_personas.py"])
 def test_stored_files_are_what_the_scripts_make(script: str) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / script), "--check"],

@@ -1,9 +1,12 @@
-"""Writing files so that a reader never sees half of one."""
+"""Writing files and folders so that a reader never sees half of one."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -20,4 +23,20 @@ def write_atomically(path: Path, text: str) -> None:
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A new folder beside this one, to be filled; it takes the place of an earlier one when all went well."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        yield made
+        made.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(made, folder)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
         raise

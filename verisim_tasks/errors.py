@@ -5,6 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+EXIT_USER_ERROR = 2
+EXIT_INCOMPLETE = 3
+"""Consultations ended in an error; all else is kept."""
+EXIT_INTERRUPTED = 130
+
 
 class UserError(ValueError):
     """A user's mistake: one sentence that names the thing and the remedy. The command line exits with 2."""

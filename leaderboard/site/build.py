@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +21,7 @@ from verisim_leaderboard.site.render import shipped_files
 from verisim_leaderboard.site.text_pages import data_page, method_page, submit_page
 from verisim_leaderboard.site.words import file_names
 from verisim_leaderboard.submission import slug
+from verisim_tasks._files import replacing
 from verisim_tasks.cases.bank import load_cases
 from verisim_tasks.errors import UserError
 from verisim_tasks.records.case import Case
@@ -85,17 +83,8 @@ def build_site(entries: Path, out: Path, *, dialogues: Dialogues = "all", cases:
     _check_target(target)
     found = list(submissions(entries))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-        try:
+        with replacing(target) as made:
             built = _fill(made, found, dialogues, cases)
-            made.chmod(0o755)
-            if target.exists():
-                shutil.rmtree(target)
-            os.replace(made, target)
-        except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
-            raise
     except OSError as error:
         raise UserError(f"the site cannot be written to {out} ({error.strerror}); choose another --out") from error
     return Built(out, len(found), built, sum(p.stat().st_size for p in target.rglob("*") if p.is_file()))

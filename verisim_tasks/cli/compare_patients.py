@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from verisim_tasks.cli._role_options import settings_with
 from verisim_tasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
     from verisim_tasks.patient.compare import compare
     from verisim_tasks.patient.scripted import ScriptedPatient
     from verisim_tasks.records.noise import DIMENSIONS, NoiseProfile
-    from verisim_tasks.settings import read_settings
 
     if args.limit < 1:
         raise UserError(f"--limit {args.limit} leaves no case; give at least 1")
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         if args.noise
         else [NoiseProfile(), *(NoiseProfile({d: 3}) for d in DIMENSIONS)]
     )
-    settings = read_settings({"verisim": {"patient": _given(args.patient)}})
+    settings = settings_with("patient", args.patient)
     cases = list(load_cases(args.cases))[: args.limit]
     questions = _questions(args.questions)
     played, _ = make_patient(settings)
@@ -74,13 +74,6 @@ def run(args: argparse.Namespace) -> int:
         lines = [json.dumps(answer, ensure_ascii=False) for _, answers in rows for answer in answers]
         Path(args.out).write_text("\n".join([*lines, ""]), encoding="utf-8")
     return 0
-
-
-def _given(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        raise UserError(f'--patient is not JSON: {text!r}; write \'{{"model": "hf", ...}}\'') from None
 
 
 def _questions(path: str | None) -> list[str]:

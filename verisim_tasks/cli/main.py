@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from verisim_tasks import __version__
-from verisim_tasks.errors import UserError
+from verisim_tasks.errors import EXIT_INTERRUPTED, EXIT_USER_ERROR, UserError
 
 COMMANDS: tuple[str, ...] = (
     *("run", "merge", "path", "register", "cases", "ask", "chat", "compare-patients"),
@@ -17,9 +17,6 @@ COMMANDS: tuple[str, ...] = (
     *("entry", "report", "card", "leaderboard", "agreement", "rate"),
 )
 """Subcommands in the order of the help text; ``verisim_tasks.cli.<name>`` holds ``add_parser`` and ``run``."""
-
-EXIT_USER_ERROR = 2
-EXIT_INTERRUPTED = 130
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-EXIT_INCOMPLETE = 3
+from verisim_tasks.errors import EXIT_INCOMPLETE
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

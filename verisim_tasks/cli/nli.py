@@ -35,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Print every line with its verdict. Raises ``UserError`` naming file and line of a bad one."""
     from verisim_metrics.nli import LABELS, label_of
-    from verisim_tasks.cli.score import judge_of
+    from verisim_tasks.cli._role_options import judge_of
     from verisim_tasks.loop.simulating import find_nli
 
     rows = [_checked(row, place) for place, row in read_objects(args.file)]

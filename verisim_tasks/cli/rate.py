@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verisim_tasks.cli.score import judge_of
+from verisim_tasks.cli._role_options import judge_of
 from verisim_tasks.errors import UserError
 
 if TYPE_CHECKING:

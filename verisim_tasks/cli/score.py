@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verisim_tasks.cli._role_options import judge_of
 from verisim_tasks.errors import UserError
 
 if TYPE_CHECKING:
-    from verisim_metrics.judging import Judge, Judgement
+    from verisim_metrics.judging import Judgement
     from verisim_metrics.patientsim.simulator import PatientScores, Simulator
     from verisim_tasks.records.transcript import Transcript
 
@@ -127,20 +128,6 @@ def _pooled(scores: Sequence[PatientScores], simulator: Simulator) -> dict[str, 
 def _mean(judged: Sequence[Judgement]) -> dict[str, Any]:
     known = [j.score for j in judged if j.score is not None]
     return {"value": sum(known) / len(known) if known else None, "n": len(known), "of": len(judged)}
-
-
-def judge_of(text: str | None) -> Judge | None:
-    """The judge that a command line names, if any. Raises ``UserError`` for what names none."""
-    from verisim_tasks.loop.roles import make_judge
-    from verisim_tasks.settings import read_settings
-
-    if text is None:
-        return None
-    try:
-        given = json.loads(text)
-    except json.JSONDecodeError:
-        raise UserError(f'--judge is not JSON: {text!r}; write \'{{"model": "hf", ...}}\'') from None
-    return make_judge(read_settings({"verisim": {"judge": given}}))
 
 
 def _score(score: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from verisim_tasks.examiner.mentions import Mention
 from verisim_tasks.examiner.openings import Opening, OpeningReader
 from verisim_tasks.examiner.tokens import Token, phrase
 from verisim_tasks.examiner.vocabulary import Vocabulary
-from verisim_tasks.examiner.wording import Wording, count_words, masked
+from verisim_tasks.examiner.wording import QUESTION_WORDS, Wording, count_words, masked
 
 _LINKS = frozenset(["and", "then", "but", "also", "so", "or", "plus"])
 _CLAUSE_LINKS = _LINKS | {"while"}
@@ -298,7 +298,7 @@ class ClauseReader:
         if begin in acts or any(c.match(said) for c in (self._wording.wish, self._wording.will, self._wording.asks)):
             return True
         kind, _ = self._wording.verb(said.split())
-        return (bool(kind) and begin not in starts) or said.split()[0] in _QUESTIONS
+        return (bool(kind) and begin not in starts) or said.split()[0] in QUESTION_WORDS
 
     def _ordered(
         self, tokens: Sequence[Token], mentions: Sequence[Mention], opening: Opening, start: int, end: int
@@ -453,28 +453,6 @@ def _settled(clauses: Sequence[Clause], waiting: Sequence[Mention]) -> list[Clau
 _FRAMES = frozenset(["to", "given", "with", "because", "since", "as", "for", "after", "in", "from"])
 """Words that begin a frame before the order itself."""
 _SPEAKERS = frozenset(["i", "we", "i'd", "we'd", "i'll", "we'll", "i'm", "we're", "let", "let's", "may", "please"])
-_QUESTIONS = frozenset(
-    [
-        "have",
-        "has",
-        "had",
-        "do",
-        "does",
-        "did",
-        "are",
-        "is",
-        "were",
-        "was",
-        "how",
-        "what",
-        "when",
-        "where",
-        "why",
-        "who",
-        "which",
-        "any",
-    ]
-)
 _EXAM_NOUNS = frozenset(["exam", "examination"])
 _NO_LIST = frozenset(
     [

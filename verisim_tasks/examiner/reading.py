@@ -11,37 +11,14 @@ from verisim_tasks.examiner.lay import LayFinder
 from verisim_tasks.examiner.mentions import Mention, MentionFinder
 from verisim_tasks.examiner.tokens import Token, phrase, tokenise
 from verisim_tasks.examiner.vocabulary import Vocabulary
-from verisim_tasks.examiner.wording import Wording, masked
+from verisim_tasks.examiner.wording import QUESTION_WORDS, Wording, masked
 from verisim_tasks.language.sentences import sentence_spans
 
 _BULLET = re.compile(r"[ \t]*(?:[-*\u2022\u2013]|\d{1,2}[.)])[ \t]+")
 _POINTS_DOWN = re.compile(r"\b(?:following|these|below)\b", re.IGNORECASE)
 _LEFTOVER = re.compile(r"^[\s*_#>\-\u2022\[\]().,;:\d]*$")
 _EDGES = " \t\n*_,;[]"
-_QUESTION = frozenset(
-    [
-        "have",
-        "has",
-        "had",
-        "do",
-        "does",
-        "did",
-        "are",
-        "is",
-        "were",
-        "was",
-        "how",
-        "what",
-        "when",
-        "where",
-        "why",
-        "who",
-        "which",
-        "any",
-        "can",
-        "could",
-    ]
-)
+_ASKING = QUESTION_WORDS | {"can", "could"}
 _HANDLED = re.compile(
     r"\b(?:feel|press|tap|touch|examine|inspect|listen|look|see|percuss|palpate)(?: (?:on|to|at|over|round|around))?$"
 )
@@ -257,7 +234,7 @@ class OrderReader:
 
 def _is_question(tokens: tuple[Token, ...], clause: Clause) -> bool:
     words = [t.word for t in tokens[clause.start : clause.end] if t.word not in ("and", "then", "but", "also", "so")]
-    return bool(words) and words[0] in _QUESTION
+    return bool(words) and words[0] in _ASKING
 
 
 def _gaps(piece: _Piece, kept: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -8,6 +8,11 @@ from typing import Any
 
 from verisim_tasks.examiner.tokens import Token, phrase, tokenise
 
+QUESTION_WORDS = frozenset(["have", "has", "had", "do", "does", "did", "are", "is", "were", "was"]) | {
+    *("how", "what", "when", "where", "why", "who", "which", "any")
+}
+"""Words with which a question to the patient begins."""
+
 
 class Wording:
     """How orders are worded. Built once; only reads."""

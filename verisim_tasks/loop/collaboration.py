@@ -250,12 +250,7 @@ def _transcript(meeting: _Meeting, group: Group, settings: Settings, instrument:
     plan = meeting.plan
     reasons = [t.outcome.stop_reason for t in meeting.interviews]
     return Transcript(
-        task=plan.task,
-        variant=plan.variant,
-        case_id=plan.case.id,
-        noise=dict(plan.noise),
-        seed=plan.seed,
-        repeat=plan.repeat,
+        **plan.heading(),
         roles=_roles(group),
         turns=meeting.again,
         outcome=Outcome(

@@ -22,7 +22,6 @@ from verisim_tasks.records.transcript import Role
 from verisim_tasks.settings import RoleModel
 
 WHO = "colleague"
-CENTRAL = "Central Agent"
 
 Writer = Callable[[ModelSpeaker, Any], DoctorGenerate]
 """From a speaker and its model to the same with room for a report."""

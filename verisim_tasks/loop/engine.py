@@ -288,12 +288,7 @@ class _Writer:
         if outcome is None:
             raise RuntimeError(f"consultation {plan.key} was never closed")
         return Transcript(
-            task=plan.task,
-            variant=plan.variant,
-            case_id=plan.case.id,
-            noise=dict(plan.noise),
-            seed=plan.seed,
-            repeat=plan.repeat,
+            **plan.heading(),
             roles=self.roles,
             turns=tuple(consultation.turns),
             outcome=outcome,

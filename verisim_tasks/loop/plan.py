@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from verisim_tasks.patient.base import PatientSetting
 from verisim_tasks.records.case import Case
@@ -27,6 +28,17 @@ class Plan:
     def key(self) -> tuple[str, str, int, int]:
         """What makes two plans the same consultation, whatever task they belong to."""
         return (self.case.id, str(self.noise), self.seed, self.repeat)
+
+    def heading(self) -> dict[str, Any]:
+        """What a transcript says of what was run."""
+        return {
+            "task": self.task,
+            "variant": self.variant,
+            "case_id": self.case.id,
+            "noise": dict(self.noise),
+            "seed": self.seed,
+            "repeat": self.repeat,
+        }
 
     def clean_twin(self) -> Plan:
         """The same consultation without noise."""

@@ -10,7 +10,6 @@ import contextlib
 import functools
 import json
 import logging
-import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,29 +24,31 @@ from verisim_metrics.patientsim.personas import find_persona
 from verisim_tasks._stable import digest
 from verisim_tasks.cases.bank import load_cases
 from verisim_tasks.errors import UserError
+from verisim_tasks.loop.beside import hand_over
 from verisim_tasks.loop.interview import run_interviews
 from verisim_tasks.loop.logged import LoggedPatient, LoggedSpeaker
 from verisim_tasks.loop.modes import Call, Mode, run_call
 from verisim_tasks.loop.persona_plan import PersonaPlan
 from verisim_tasks.loop.plan import Plan
 from verisim_tasks.loop.progress import ProgressBar
-from verisim_tasks.loop.reporting import hand_over_report
 from verisim_tasks.loop.restricted import without_text
 from verisim_tasks.loop.resuming import PATIENTSIM, Logs, Stretch, open_logs, say_what_is_missing
 from verisim_tasks.loop.roles import make_judge, make_patient
 from verisim_tasks.loop.run_header import Header, describe_run
 from verisim_tasks.loop.run_log import Section
 from verisim_tasks.loop.shards import split_source
-from verisim_tasks.loop.simulating import PatientSide, hand_over, judge_role, score_patients
+from verisim_tasks.loop.simulating import PatientSide, judge_role, score_patients
 from verisim_tasks.loop.stop import stops_the_run
 from verisim_tasks.loop.store import (
     Gaps,
     dump,
     load_transcripts,
     merge_ranks,
+    place_among,
     rank_file,
     write_run_info,
     write_transcripts,
+    writes_nothing,
 )
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.noise import NoiseProfile
@@ -118,6 +119,7 @@ def consult(lm: Any, requests: Sequence[Any]) -> list[str]:
     for request in wanted:
         groups.setdefault(request.circumstances.model_dump_json(), []).append(request)
     answers: dict[str, str] = {}
+    figures: dict[str, list[object]] = {}
     written: dict[Path, _Run] = {}
     with stops_the_run(), _one_batch_size(lm), _logs(lm, groups) as (stretches, logs):
         for key, group in groups.items():
@@ -126,11 +128,8 @@ def consult(lm: Any, requests: Sequence[Any]) -> list[str]:
             folder = stretches[key].folder
             earlier = written.get(folder)
             written[folder] = replace(run, transcripts=[*(earlier.transcripts if earlier else []), *run.transcripts])
-            for instance, request in zip(requests, wanted, strict=True):
-                if (side := run.sides.get(request.model_dump_json())) is not None:
-                    hand_over(instance, side)
-                if (report := run.reports.get(request.model_dump_json())) is not None:
-                    hand_over_report(instance, report)
+            for asked, found in (*run.sides.items(), *run.reports.items()):
+                figures.setdefault(asked, []).append(found)
         for folder, run in written.items():
             stored = _store(lm, folder, run.settings, run.transcripts)
             if stored is not None:
@@ -138,7 +137,11 @@ def consult(lm: Any, requests: Sequence[Any]) -> list[str]:
                 say_what_is_missing(folder, gaps)
                 if not gaps.count:
                     logs.finish(folder)
-    return [answers[request.model_dump_json()] for request in wanted]
+    keys = [request.model_dump_json() for request in wanted]
+    for instance, key in zip(requests, keys, strict=True):
+        for found in figures.get(key, ()):
+            hand_over(instance, found)
+    return [answers[key] for key in keys]
 
 
 @dataclass(frozen=True)
@@ -281,9 +284,9 @@ def model_name(lm: Any) -> str:
 
 def _store(lm: Any, folder: Path, settings: Settings, transcripts: list[Transcript]) -> list[Transcript] | None:
     """Write the transcripts, each process its own file, the first merging them: it returns those of all processes."""
-    rank, world_size = int(getattr(lm, "rank", 0)), int(getattr(lm, "world_size", 1))
-    if world_size == 1 and os.environ.get("LOCAL_RANK", "0") != "0":
-        return None  # under torchrun every process runs everything; one writes
+    if writes_nothing(lm):
+        return None
+    rank, world_size = place_among(lm)
     if world_size == 1:
         path = _write_somewhere(folder, transcripts)
     else:
@@ -314,7 +317,7 @@ def _run_name(lm: Any, header: Header, group: Sequence[ConsultRequest]) -> str:
 
 
 def _wait_for_all(lm: Any) -> None:
-    if int(getattr(lm, "world_size", 1)) == 1:
+    if place_among(lm)[1] == 1:
         return
     barrier = getattr(lm, "barrier", None) or lm.accelerator.wait_for_everyone
     barrier()

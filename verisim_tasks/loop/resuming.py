@@ -14,7 +14,7 @@ from typing import Any
 
 from verisim_tasks.loop.run_header import Header
 from verisim_tasks.loop.run_log import RunLog, Section
-from verisim_tasks.loop.store import Gaps
+from verisim_tasks.loop.store import Gaps, place_among, writes_nothing
 
 PATIENTSIM = "patientsim"
 """Subfolder of a run's folder for interviews in which the model under test is the patient."""
@@ -86,9 +86,9 @@ def open_logs(lm: Any, stretches: Mapping[str, Stretch], wait: Callable[[], None
 def _open(lm: Any, stretches: Mapping[str, Stretch], wait: Callable[[], None]) -> dict[Path, RunLog]:
     if any(s.withheld for s in stretches.values()):
         log.info("cases under a data-use agreement are not logged; a run of theirs that is stopped begins again")
-    rank, world_size = int(getattr(lm, "rank", 0)), int(getattr(lm, "world_size", 1))
-    if world_size == 1 and os.environ.get("LOCAL_RANK", "0") != "0":
-        return {}  # under torchrun every process runs everything; one writes
+    if writes_nothing(lm):
+        return {}
+    rank, _ = place_among(lm)
     command = json.loads(os.environ.get(COMMAND_VARIABLE) or "null")
     folders = dict.fromkeys(s.folder for s in stretches.values() if not s.withheld)
     return {

@@ -285,8 +285,3 @@ def reopen(folder: Path) -> None:
     made = RunLog(folder, kept, 0)
     made._write({"section": name, "finished": False} for name, k in kept.items() if k.finished)
     made.close()
-
-
-def count_messages(folder: Path) -> int:
-    """How many messages the logs of a folder hold."""
-    return sum(len(k.said) for k in load_log(folder).values())

@@ -1,7 +1,6 @@
-"""Scoring the patient's side of a call: who judges, with which NLI, and how the figures get back to the task.
+"""Scoring the patient's side of a call: who judges, and with which NLI.
 
-All transcripts of a call are scored together once the last consultation has ended. The figures travel on lm-eval's
-instances, beside the response, so that the response stays a transcript and nothing else.
+All transcripts of a call are scored together once the last consultation has ended.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +26,6 @@ from verisim_tasks.settings import Settings
 
 log = logging.getLogger("lm_eval.verisim")  # below lm-eval's own, so that its level and handler hold
 
-_CARRIER = "verisim_patient_side"
 _NAMES: tuple[str, ...] = ("pretrained", "model", "tokenizer_name")
 """Where an lm-eval model says which weights it has."""
 
@@ -115,16 +113,3 @@ def _key(role: Role) -> tuple[str, str]:
     identity = role.settings.get("model")
     own = identity if isinstance(identity, Mapping) else role.settings
     return (role.model, str(own.get("args", "")))
-
-
-def hand_over(instance: Any, side: PatientSide) -> None:
-    """Put a patient's side on an lm-eval instance."""
-    setattr(instance, _CARRIER, side)
-
-
-def handed_over(instances: Sequence[Any], case_id: str) -> Iterator[PatientSide]:
-    """The patient's sides of a case that ``hand_over`` left on a task's instances, by repeat."""
-    for instance in sorted((i for i in instances if i.doc["case_id"] == case_id), key=lambda i: int(i.idx)):
-        side = getattr(instance, _CARRIER, None)
-        if isinstance(side, PatientSide):
-            yield side

@@ -6,9 +6,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-from verisim_tasks.errors import UserError
-
-EXIT_USER_ERROR = 2
+from verisim_tasks.errors import EXIT_USER_ERROR, UserError
 
 
 class StoppedRunError(UserError, SystemExit):

@@ -31,6 +31,16 @@ LIBRARIES: tuple[str, ...] = ("lm_eval", "transformers", "torch", "sentence-tran
 log = logging.getLogger("lm_eval.verisim")  # below lm-eval's own, so that its level and handler hold
 
 
+def place_among(lm: Any) -> tuple[int, int]:
+    """The rank of this process, and how many there are, by the model under test."""
+    return int(getattr(lm, "rank", 0)), int(getattr(lm, "world_size", 1))
+
+
+def writes_nothing(lm: Any) -> bool:
+    """Whether another process writes what this one has: under torchrun every process runs everything."""
+    return place_among(lm)[1] == 1 and os.environ.get("LOCAL_RANK", "0") != "0"
+
+
 def dump(transcript: Transcript) -> str:
     """One transcript as one line of strict JSON (ASCII only, so that no reader splits it)."""
     return json.dumps(transcript.model_dump(mode="json"), allow_nan=False)

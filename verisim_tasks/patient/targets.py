@@ -56,13 +56,13 @@ def gate() -> Mapping[str, float]:
     return {str(k): float(v) for k, v in load_yaml("lexicon", "understanding.yaml")["gate"].items()}
 
 
-def is_answer(best: Ranked, asked: Asked) -> bool:
-    """Whether the best fact answers, or what was asked about is not recorded."""
+def is_answer(best: Ranked, asked: Asked, table: Mapping[str, float] | None = None) -> bool:
+    """Whether the best fact answers, or what was asked about is not recorded. ``table``: another gate."""
     if is_barred(best):
         return False
     if best.basis == "item" and _asks_for_item(asked):
         return True
-    table = gate()
+    table = table or gate()
     odds = table["intercept"] + sum(table.get(k, 0.0) * v for k, v in gate_features(best, asked).items())
     return odds >= thresholds()["answer"]
 

@@ -15,12 +15,13 @@ from lm_eval.filters import build_filter_ensemble
 
 from verisim_metrics.consultation import score_consultation
 from verisim_metrics.mvme.report import PARTS
+from verisim_metrics.mvme.scores import ReportScores
 from verisim_metrics.patientsim.personas import Persona, find_persona
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.embedding import default_encoder
+from verisim_tasks.loop.beside import handed_over
 from verisim_tasks.loop.model import reply_kwargs
 from verisim_tasks.loop.modes import Mode
-from verisim_tasks.loop.reporting import handed_over_reports
 from verisim_tasks.loop.request import (
     DEFAULT_RUN_DIR,
     REQUEST_TYPE,
@@ -30,7 +31,7 @@ from verisim_tasks.loop.request import (
     cases_by_id,
     request_text,
 )
-from verisim_tasks.loop.simulating import handed_over, ready_nli
+from verisim_tasks.loop.simulating import PatientSide, ready_nli
 from verisim_tasks.loop.stop import stops_the_run
 from verisim_tasks.loop.store import check_writable
 from verisim_tasks.records.case import Case
@@ -242,12 +243,12 @@ class ConsultationTask(Task):  # type: ignore[misc]
     def report_side(self, doc: Doc) -> dict[str, Any]:
         """The metrics of the reports on one case."""
         metrics = self.report_metrics
-        scored = handed_over_reports(self._instances or (), doc["case_id"])
+        scored = handed_over(self._instances or (), doc["case_id"], ReportScores)
         return metrics.case_metrics(scored) if metrics else {}
 
     def patient_side(self, doc: Doc) -> dict[str, Any]:
         """The metrics of the patient's side of one case; what scored it is noted in the task's metadata."""
-        sides = list(handed_over(self._instances or (), doc["case_id"]))
+        sides = list(handed_over(self._instances or (), doc["case_id"], PatientSide))
         if sides:
             note = {"scored_by": sides[0].scored_by, "judge_cost": sides[0].judge_cost}
             known = self._config.metadata.get("same_models", ())

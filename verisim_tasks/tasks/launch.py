@@ -24,11 +24,10 @@ from lm_eval.utils import sanitize_model_name, setup_logging
 
 from verisim_tasks._stable import digest
 from verisim_tasks.cli._command import announce
-from verisim_tasks.cli.merge import EXIT_INCOMPLETE
 from verisim_tasks.cli.path import config_folder
 from verisim_tasks.cli.register import FOLDER, is_registered, lm_eval_task_folder
 from verisim_tasks.clinician.model import NAME as CLINICIAN
-from verisim_tasks.errors import UserError, did_you_mean
+from verisim_tasks.errors import EXIT_INCOMPLETE, UserError, did_you_mean
 from verisim_tasks.loop.replies import describe_error
 from verisim_tasks.loop.request import DEFAULT_RUN_DIR
 from verisim_tasks.loop.resuming import PATIENTSIM, StoppedByUser, how_to_complete, how_to_resume
