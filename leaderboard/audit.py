@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 
-import yaml
-
 from verisim_leaderboard.entries import parse_entry, transcripts_beside
 from verisim_leaderboard.entry import case_bank_digest, read_scored
 from verisim_leaderboard.patient_side import compare_patient_side
@@ -18,6 +16,7 @@ from verisim_leaderboard.rescoring import compare
 from verisim_leaderboard.rows import Run
 from verisim_leaderboard.standard import REQUIRED, Standard, differences
 from verisim_leaderboard.validation import impossible
+from verisim_tasks._yaml import parse_yaml
 
 SHOWN = 5
 """Differing scores that are named; the rest is counted."""
@@ -57,7 +56,7 @@ def check(
 def earlier_fingerprints() -> Mapping[str, str]:
     """Fingerprints of instruments that earlier releases measured with, and the release; their entries may stay."""
     text = (files("verisim_leaderboard") / "fingerprints.yaml").read_text(encoding="utf-8")
-    return {str(key): str(value) for key, value in (yaml.safe_load(text) or {}).items()}
+    return {str(key): str(value) for key, value in (parse_yaml(text) or {}).items()}
 
 
 def _pins(entry: Entry) -> Iterator[Problem]:

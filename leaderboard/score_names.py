@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict
+
+from verisim_tasks._yaml import parse_yaml
 
 Unit = Literal["share", "points", "ratio", "count", "grade", "unknown"]
 
@@ -42,7 +43,7 @@ class ScoreInfo(BaseModel):
 def known() -> Mapping[str, ScoreInfo]:
     """The documented scores, in the order they are reported."""
     text = (files("verisim_leaderboard") / "score_names.yaml").read_text(encoding="utf-8")
-    return {name: ScoreInfo.model_validate(info) for name, info in yaml.safe_load(text).items()}
+    return {name: ScoreInfo.model_validate(info) for name, info in parse_yaml(text).items()}
 
 
 def describe(name: str) -> ScoreInfo:

@@ -35,6 +35,8 @@ PRACTISED = 0.2
 """Share of the bank's own questions that are practised on."""
 FOREIGN = 0.02
 """Share of the other cases' questions that are put to a case which does not hold what they ask for."""
+PRACTICE_WEIGHT = 0.1
+"""Weight of one of the bank's own questions in the gate, against one of a writer who had not seen the case's words."""
 SYMPTOMS = ("present_illness_positive", "present_illness_negative")
 
 Table = dict[str, float]
@@ -112,12 +114,12 @@ def fit_weights(rows: Sequence[Example]) -> Table:
     names = list(tables[0][1][0][1])
     x = [[features[n] for n in names] for _, table in tables for _, features in table]
     y = [fact.id in row.right for row, table in tables for fact, _ in table]
-    return _fit(names, np.array(x), y, strength=3.0, positives=4.0)
+    return _fit(names, np.array(x), y, [4.0 if own else 1.0 for own in y], strength=3.0)
 
 
 def fit_gate(rows: Sequence[Example]) -> Table:
     """Weights of "the best fact answers at all"; the best facts are those of weights fitted on other cases."""
-    features, right = [], []
+    features, right, counts = [], [], []
     for train, apart in _folds(rows):
         weights = fit_weights(train)
         for row in apart:
@@ -125,8 +127,9 @@ def fit_gate(rows: Sequence[Example]) -> Table:
             if not is_barred(best):
                 features.append(gate_features(best, row.asked))
                 right.append(best.fact.id in row.right)
+                counts.append(1.0 if row.labelled else PRACTICE_WEIGHT)
     names = list(features[0])
-    return _fit(names, np.array([[f[n] for n in names] for f in features]), right, strength=0.1)
+    return _fit(names, np.array([[f[n] for n in names] for f in features]), right, counts, strength=0.1)
 
 
 def _folds(rows: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
@@ -136,11 +139,10 @@ def _folds(rows: Sequence[Example]) -> Iterator[tuple[list[Example], list[Exampl
         yield [r for r in rows if r.case not in apart], [r for r in rows if r.case in apart]
 
 
-def _fit(names: Sequence[str], x: np.ndarray, y: Sequence[bool], strength: float, positives: float = 1.0) -> Table:
+def _fit(names: Sequence[str], x: np.ndarray, y: Sequence[bool], counts: Sequence[float], strength: float) -> Table:
     """A regularised fit on standardised features, written as weights of the features themselves."""
     scaler = StandardScaler().fit(x)
-    model = LogisticRegression(C=strength, max_iter=3000, class_weight={0: 1.0, 1: positives})
-    model.fit(scaler.transform(x), y)
+    model = LogisticRegression(C=strength, max_iter=3000).fit(scaler.transform(x), y, sample_weight=counts)
     weights = model.coef_[0] / scaler.scale_
     intercept = model.intercept_[0] - float(weights @ scaler.mean_)
     return {n: round(float(w), 3) for n, w in zip([*names, "intercept"], [*weights, intercept], strict=True)}

@@ -16,12 +16,15 @@ from verisim_tasks.patient.conversation import Conversation
 from verisim_tasks.patient.scripted import ScriptedPatient
 from verisim_tasks.records.noise import NoiseProfile
 
-QUESTIONS = Path(__file__).parent / "data" / "doctor_questions.jsonl"
-MORE_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_more.jsonl"
-BLIND_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_blind.jsonl"
-HARD_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_third.jsonl"
-FOURTH_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_fourth.jsonl"
-FRESH_QUESTIONS = Path(__file__).parent / "data" / "doctor_questions_fifth.jsonl"
+DATA = Path(__file__).parent / "data"
+QUESTIONS = DATA / "doctor_questions.jsonl"
+ORDINARY = (
+    QUESTIONS,
+    *(DATA / f"doctor_questions_{name}.jsonl" for name in ("more", "blind", "fourth", "fifth", "sixth", "ninth")),
+)
+"""Questions as doctors ask them, by seven writers; the gate was fitted on all but the ninth."""
+HARD = tuple(DATA / f"doctor_questions_{name}.jsonl" for name in ("third", "seventh", "eighth"))
+"""Questions in far-fetched words: daily life, hints, riddles."""
 
 
 @dataclass(frozen=True)

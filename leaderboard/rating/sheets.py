@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-import yaml
 from jinja2 import Environment, StrictUndefined
 
 from verisim_leaderboard.rating.sample import Numbered
 from verisim_leaderboard.rating.tables import ITEM, as_csv
 from verisim_metrics.judging import Rubric, load_rubric
 from verisim_metrics.verisim_judge import CRITERIA
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.errors import UserError
 from verisim_tasks.records.case import Case
 
@@ -52,7 +52,7 @@ def empty_table(items: Sequence[Numbered]) -> str:
 def difficulties() -> Mapping[str, Mapping[str, Any]]:
     """What raters are told of each noise dimension and level."""
     text = (files("verisim_leaderboard") / "rating" / "difficulties.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, Any]] = yaml.safe_load(text)
+    found: Mapping[str, Mapping[str, Any]] = parse_yaml(text)
     return found
 
 

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
 from verisim_leaderboard.rating.sheets import difficulties
 from verisim_leaderboard.record import Score
 from verisim_leaderboard.score_names import ScoreInfo, Unit
 from verisim_leaderboard.scores import LEVELS, variant_name
 from verisim_leaderboard.tables import visible
+from verisim_tasks._yaml import parse_yaml
 
 MISSING = "–"
 _SCALE: Mapping[Unit, float] = {"share": 100.0, "ratio": 100.0}
@@ -56,7 +55,7 @@ def file_names(texts: Iterable[str], longest: int = 80) -> list[str]:
 @functools.cache
 def _words() -> Mapping[str, Mapping[str, str]]:
     text = (files("verisim_leaderboard") / "site" / "words.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, str]] = yaml.safe_load(text)
+    found: Mapping[str, Mapping[str, str]] = parse_yaml(text)
     return found
 
 

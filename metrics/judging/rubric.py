@@ -6,10 +6,10 @@ import functools
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
 from verisim_tasks._stable import digest
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.errors import UserError, did_you_mean
 
 Kind = Literal["scale", "letters", "labels", "list", "fields"]
@@ -159,7 +159,7 @@ def load_rubric(name: str) -> Rubric:
     if name not in rubric_names():
         raise UserError(f"unknown rubric {name!r}{did_you_mean(name, rubric_names())}")
     path = files("verisim_fixtures") / "rubrics" / f"{name}.yaml"
-    rubric = parse_rubric(yaml.safe_load(path.read_text(encoding="utf-8")), name)
+    rubric = parse_rubric(parse_yaml(path.read_text(encoding="utf-8")), name)
     if rubric.id != name:
         raise UserError(f"rubric file {name}.yaml says id {rubric.id}; the two must be the same")
     return rubric

@@ -21,13 +21,15 @@ from verisim_metrics.nli.features import NAMES, features
 from verisim_metrics.nli.model import Pair, Probabilities
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.embedding import MODEL_NAME, MODEL_REVISION, PACKAGE
+from verisim_tasks.language.packed_weights import Arrays, pack, unpack
 
 HIDDEN = 64
 """Width of the head's one hidden layer."""
 MAX_TOKENS = 192
 """Tokens of premise and hypothesis together in one window."""
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+BASE = ("body.embeddings.", "body.pooler.")
+"""Frozen parts that are MiniLM's own, or unused."""
 
 
 class PairNetwork(nn.Module):  # type: ignore[misc]  # torch is untyped here
@@ -110,41 +112,16 @@ def one_thread() -> Iterator[None]:
 
 
 def packed(network: PairNetwork) -> dict[str, npt.NDArray[Any]]:
-    """The trained weights for a file: matrices as int8 with one scale a row, the rest float32, embeddings left out."""
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for name, tensor in sorted(network.state_dict().items()):
-        if _is_base(name):
-            continue
-        value = tensor.detach().cpu().numpy().astype(np.float32)
-        if value.ndim == 2:
-            scale = np.maximum(np.abs(value).max(axis=1, keepdims=True), 1e-12) / 127.0
-            arrays[f"{name}|int8"] = np.round(value / scale).astype(np.int8)
-            arrays[f"{name}|scale"] = scale.astype(np.float32)
-        else:
-            arrays[name] = value
-    return arrays
+    """The trained weights for a file; MiniLM's embeddings, which stay its own, are left out."""
+    return pack(_state(network), BASE)
 
 
 def unpack_into(network: PairNetwork, arrays: Arrays) -> None:
     """Put packed weights into a network whose embeddings are MiniLM's own. Raises ``UserError`` on other weights."""
-    state = dict(network.state_dict())
-    for name in state:
-        if f"{name}|int8" in arrays:
-            value = arrays[f"{name}|int8"].astype(np.float32) * arrays[f"{name}|scale"]
-        elif name in arrays:
-            value = arrays[name]
-        elif _is_base(name):
-            continue
-        else:
-            raise UserError(f"the NLI weights lack {name}; run 'python scripts/train_nli.py' to make them anew")
-        if tuple(value.shape) != tuple(state[name].shape):
-            raise UserError(
-                f"the NLI weights do not fit at {name}; run 'python scripts/train_nli.py' to make them anew"
-            )
-        state[name] = torch.from_numpy(np.ascontiguousarray(value))
-    network.load_state_dict(state)
+    remedy = "run 'python scripts/train_nli.py' to make them anew"
+    values = unpack(arrays, _state(network), BASE, whose="the NLI weights", remedy=remedy)
+    network.load_state_dict({name: torch.from_numpy(value) for name, value in values.items()})
 
 
-def _is_base(name: str) -> bool:
-    """Frozen parts that are MiniLM's own, or unused."""
-    return name.startswith(("body.embeddings.", "body.pooler."))
+def _state(network: PairNetwork) -> dict[str, npt.NDArray[Any]]:
+    return {name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()}

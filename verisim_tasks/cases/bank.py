@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.cases.importers.sources import import_source, is_import_source
 from verisim_tasks.errors import UserError, did_you_mean
 from verisim_tasks.records.case import Case, Fact
@@ -58,7 +59,7 @@ def find_case(name: str) -> Case:
 def read_case(path: Path) -> Case:
     """One case file. Raises ``UserError`` naming the file, the field and the reason."""
     try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        data = parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:

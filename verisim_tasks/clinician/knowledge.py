@@ -14,6 +14,7 @@ import yaml
 
 import verisim_fixtures
 from verisim_tasks._stable import digest
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.errors import UserError
 
 Array = npt.NDArray[np.float64]
@@ -180,9 +181,8 @@ def default_knowledge() -> Knowledge:
 
 
 def _rows(file: Path, key: str) -> list[dict[str, Any]]:
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        content = yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
+        content = parse_yaml(file.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
         raise UserError(f"the clinician's knowledge file {file} cannot be read ({type(error).__name__})") from error
     rows = content.get(key) if isinstance(content, dict) else content

@@ -45,6 +45,9 @@ class SentenceEncoder:
 
     @functools.cached_property
     def _model(self) -> Any:
+        return self._load()
+
+    def _load(self) -> Any:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from verisim_tasks._yaml import parse_yaml
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -49,7 +49,7 @@ Groups = Mapping[tuple[str, ...], tuple[str, ...]]
 def load_terminology() -> dict[str, Any]:
     """The hand-written terminology of the fixtures, as it stands in the file."""
     text = (files("verisim_fixtures") / "lexicon" / "diagnosis_synonyms.yaml").read_text(encoding="utf-8")
-    data: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    data: dict[str, Any] = parse_yaml(text)
     return data
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.phrases import Hit, PhraseIndex
 
@@ -83,7 +83,7 @@ def load_yaml(*path: str) -> Any:
     resource = files("verisim_fixtures")
     for part in path:
         resource = resource / part
-    return yaml.load(resource.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return parse_yaml(resource.read_text(encoding="utf-8"))
 
 
 @functools.cache

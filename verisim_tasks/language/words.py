@@ -26,6 +26,8 @@ STOPWORDS = frozenset(_FUNCTION_WORDS.split())
 
 def fold(text: str) -> str:
     """Lower case, accents and typographic quotes folded, invisible characters dropped."""
+    if text.isascii():
+        return text.replace("`", "'").lower()
     text = text.encode("utf-8", "replace").decode("utf-8")
     text = unicodedata.normalize("NFKD", text.replace("\u2019", "'").replace("\u2018", "'").replace("`", "'"))
     return "".join(c for c in text if not unicodedata.combining(c) and unicodedata.category(c) != "Cf").lower()
@@ -99,6 +101,7 @@ _SPELLINGS = (
 )
 
 
+@functools.cache
 def american(word: str) -> str:
     """The word in American spelling, without a contraction's ending."""
     word = word.split("'")[0]

@@ -101,7 +101,7 @@ def index_case(case: Case, lexicon: Lexicon, encoder: Encoder) -> CaseIndex:
             ((t, f.id) for f in case.facts for t in f.terms if len(words(t)) > 1 and is_generic(t)), literal=True
         ),
         concept_of=concept_of,
-        documents=[(f.id, text) for f in case.facts for text in _documents(f)],
+        documents=[(f.id, text) for f in case.facts for text in fact_documents(f)],
         questions=[(f.id, question) for f in case.facts for question in f.asked],
     )
     for fact in case.facts:
@@ -139,7 +139,7 @@ def _concept_id(fact: Fact, lexicon: Lexicon) -> str | None:
     return None
 
 
-def _documents(fact: Fact) -> list[str]:
+def fact_documents(fact: Fact) -> list[str]:
     """The few texts that stand for a fact's meaning; each costs its encoding."""
     texts = [plain(fact.lay), fact.statement]
     if fact.category in UNSPOKEN_CONCEPTS:

@@ -7,8 +7,9 @@ from typing import Any
 
 from verisim_tasks._stable import digest
 from verisim_tasks.errors import UserError
-from verisim_tasks.language.embedding import MODEL_NAME, MODEL_REVISION, Encoder, default_encoder
+from verisim_tasks.language.embedding import MODEL_NAME, MODEL_REVISION, Encoder
 from verisim_tasks.language.lexicon import Lexicon, default_lexicon, load_yaml
+from verisim_tasks.language.question_encoder import digest_of, question_encoder, shipped_weights
 from verisim_tasks.noise.compose import phrase, select
 from verisim_tasks.noise.scene import Scene
 from verisim_tasks.noise.table import noise_table, phrase_table
@@ -21,6 +22,7 @@ from verisim_tasks.patient.plan import Plan
 from verisim_tasks.patient.questions import Message, read_message
 from verisim_tasks.patient.ranking import weights
 from verisim_tasks.patient.speech import opening, speak
+from verisim_tasks.patient.targets import gate
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.transcript import Turn
 
@@ -32,9 +34,11 @@ class ScriptedPatient:
     """
 
     def __init__(self, encoder: Encoder | None = None, lexicon: Lexicon | None = None) -> None:
-        self._encoder = encoder or default_encoder()
+        self._encoder = encoder or question_encoder()
         self._lexicon = lexicon or default_lexicon()
         self._indexes: dict[str, CaseIndex] = {}
+        self._encoded: dict[str, CaseIndex] = {}
+        """Cases whose texts have been encoded, as they were then."""
         self._understood: dict[str, dict[tuple[str, str | None], list[list[Target]]]] = {}
 
     def open(self, setting: PatientSetting) -> Turn:
@@ -64,8 +68,8 @@ class ScriptedPatient:
         return {
             "patient": "scripted",
             "version": 1,
-            "embedding": [MODEL_NAME, MODEL_REVISION],
-            "understanding": [dict(weights()), dict(thresholds())],
+            "embedding": [MODEL_NAME, MODEL_REVISION, digest_of(shipped_weights())],
+            "understanding": [dict(weights()), dict(gate()), dict(thresholds())],
             "noise_table": digest(noise_table()),
             "phrases": digest(phrase_table()),
             "questions": digest(
@@ -110,7 +114,9 @@ class ScriptedPatient:
         texts = {c.core for e in exchanges for c in read_message(e.message).clauses}
         for case in {e.setting.case.id: e.setting.case for e in exchanges}.values():
             index = self.index_of(case)
-            texts.update(text for _, text in (*index.documents, *index.questions))
+            if self._encoded.get(case.id) is not index:
+                self._encoded[case.id] = index
+                texts.update(text for _, text in (*index.documents, *index.questions))
         self._encoder.encode(sorted(texts))
 
     def _check(self, case: Case) -> None:

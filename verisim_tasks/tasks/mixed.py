@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
 from verisim_tasks._stable import choose
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.noise import DIMENSIONS, NoiseProfile
 
@@ -58,5 +57,5 @@ def compatible_pairs(incompatible: Sequence[str]) -> list[tuple[str, str]]:
 def stored_table() -> Table:
     """The stored assignment."""
     text = (files("verisim_fixtures") / "mixed.yaml").read_text(encoding="utf-8")
-    data: dict[str, Any] = yaml.safe_load(text)
+    data: dict[str, Any] = parse_yaml(text)
     return {case_id: tuple(NoiseProfile(row) for row in rows) for case_id, rows in data["cases"].items()}
