@@ -13,6 +13,11 @@ third                       46 of 70, 66%  60 of 60
 The third figure was taken after the lay rows (``lay.yaml``) were in; each set is harder than the one before. What a set
 shows is mended in kind, so the thresholds below are no estimate for unseen wording: the first-sight figures are.
 ``written`` is ours: orders and near-orders made up to find faults, mended where the kind was general.
+
+``written2`` is ours too, in four rounds, each written before the messages were run, in six voices (emergency trainee,
+family physician, hospitalist, paediatrician, psychiatrist, a chatty small model). First sight by round: 60 of 137,
+32 of 56, 23 of 46 and 25 of 30 (44%, 57%, 50%, 83%); the first round was run on the code as it stood before any of it
+was mended.
 """
 
 from __future__ import annotations
@@ -31,9 +36,9 @@ DATA = Path(__file__).parent / "data"
 EXAMINER = Examiner()
 ATTACKS_HELD = 1.0
 ORDERS_RIGHT = 0.95
-MENDED_TO = {"": 75, "_second": 70, "_third": 68}
+MENDED_TO = {"": 75, "_second": 70, "_third": 70}
 """Orders that are exactly right today, by set: fewer is a step back."""
-WRITTEN_RIGHT = 0.85
+WRITTEN_RIGHT = {"_written": 0.85, "_written2": 0.80}
 
 
 def lines(name: str) -> list[dict[str, Any]]:
@@ -57,11 +62,13 @@ def count_right(orders: list[dict[str, Any]]) -> int:
     return right
 
 
-@pytest.mark.parametrize("name", ["examiner_attacks", "examiner_attacks_second"])
-def test_attacks_return_nothing(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "least"), [("examiner_attacks", 60), ("examiner_attacks_second", 60), ("examiner_attacks_written2", 30)]
+)
+def test_attacks_return_nothing(name: str, least: int) -> None:
     attacks = lines(f"{name}.jsonl")
     failed = [a for a in attacks if EXAMINER.examine(find_case(a["case"]), a["message"]).text]
-    assert len(attacks) >= 60
+    assert len(attacks) >= least
     assert 1 - len(failed) / len(attacks) >= ATTACKS_HELD, failed
 
 
@@ -80,10 +87,11 @@ def test_orders_return_exactly_the_right_results(name: str) -> None:
     assert right >= MENDED_TO[name]
 
 
-def test_our_own_orders_return_the_right_results() -> None:
-    orders = lines("examiner_orders_written.jsonl")
+@pytest.mark.parametrize("name", sorted(WRITTEN_RIGHT))
+def test_our_own_orders_return_the_right_results(name: str) -> None:
+    orders = lines(f"examiner_orders{name}.jsonl")
     assert len(orders) >= 120
-    assert count_right(orders) / len(orders) >= WRITTEN_RIGHT
+    assert count_right(orders) / len(orders) >= WRITTEN_RIGHT[name]
 
 
 @pytest.mark.parametrize("order", lines("examiner_orders.jsonl"), ids=lambda o: o["message"][:40])

@@ -67,9 +67,17 @@ class Answerer:
         return tuple(
             e
             for e in held.entries
-            if e.items & below
+            if (e.items & below and not self._is_apart(item, e))
             or e.panels & below
             or (e.kind == "finding" and spoken and not spoken.isdisjoint(e.known_as))
+        )
+
+    def _is_apart(self, item: Item, entry: Entry) -> bool:
+        """Whether a panel is ordered and the case counts the entry with another sample."""
+        own = self._vocabulary.below(item.name, ("kinds",))
+        apart = [p for p in entry.panels if self._vocabulary.items[p].apart]
+        return bool(
+            item.members and apart and not entry.items & own and not self._vocabulary.below(item.name) & set(apart)
         )
 
     def _of_parts(self, item: Item, held: Holdings) -> tuple[Entry, ...]:

@@ -8,18 +8,20 @@ from dataclasses import dataclass, replace
 
 from verisim_tasks.examiner.acts import ActReader, past_acts, says_more
 from verisim_tasks.examiner.lay import LayFinder
+from verisim_tasks.examiner.lists import ListReader
 from verisim_tasks.examiner.mentions import Mention
 from verisim_tasks.examiner.openings import Opening, OpeningReader
+from verisim_tasks.examiner.pieces import LINKS, PieceReader
 from verisim_tasks.examiner.tokens import Token, phrase
 from verisim_tasks.examiner.vocabulary import Vocabulary
 from verisim_tasks.examiner.wording import QUESTION_WORDS, Wording, count_words, masked
 
-_LINKS = frozenset(["and", "then", "but", "also", "so", "or", "plus"])
-_CLAUSE_LINKS = _LINKS | {"while"}
-_SUBJECTS = frozenset(["i", "we", "i'd", "we'd", "i'll", "we'll", "i'm", "we're", "would", "could", "can", "should"])
+_CLAUSE_LINKS = LINKS | {"while"}
+_SUBJECTS = frozenset(
+    ["i", "we", "i'd", "we'd", "i'll", "we'll", "i'm", "we're", "would", "could", "can", "should", "might", "may"]
+)
 """Words that "also" and "then" may follow inside one clause: "I also need to ..."."""
-_CUTS = _LINKS | {"with", "before", "prior", "while"}
-_PAUSES = frozenset(",;:()—–•\n")
+_PAUSES = frozenset(",;:()-—–•\n")
 _MEASURABLE = frozenset(["blood", "level", "serum", "plasma", "test", "panel", "count", "profile"])
 
 
@@ -35,11 +37,13 @@ class Clause:
 class ClauseReader:
     """Reads sentences of tokens with their mentions. Pure."""
 
-    def __init__(self, vocabulary: Vocabulary, wording: Wording, lay: LayFinder) -> None:
+    def __init__(self, vocabulary: Vocabulary, wording: Wording, lay: LayFinder, pieces: PieceReader) -> None:
         self._items = vocabulary.items
         self._wording = wording
         self._lay = lay
+        self._pieces = pieces
         self._openings = OpeningReader(wording)
+        self._lists = ListReader(wording, self._openings, pieces)
         self._acts = ActReader(wording, self._openings)
 
     def read(
@@ -53,8 +57,9 @@ class ClauseReader:
             question: Whether it ends in a question mark: then a bare name or verb asks the patient.
             follows: Whether an order came before: then "Also dengue." is one.
         """
+        tokens, mentions = self._unconditioned(tokens, mentions)
         terse = question and not any(t.word == "please" for t in tokens)
-        whole = masked(tokens, self.plain_spans(mentions))
+        whole = masked(tokens, self._pieces.plain_spans(mentions))
         if self._is_forbidden(whole):
             return [Clause(0, len(tokens))]
         asked = self._result_asked(tokens, mentions)
@@ -79,80 +84,40 @@ class ClauseReader:
             ordered = self._ordered(tokens, [*others, *done], opening, start, end) if orders else []
             listed = not clauses or cue or ":" in tokens[start].broken
             if not ordered and not done and not opening.verb and listed and not terse:
-                ordered = self._bare(tokens, mentions, start, end, more=follows and tokens[0].word in _MORE)
-            ordered = ordered or self._politely_named(tokens, others, start, end)
-            ordered = sorted(dict.fromkeys([*done, *ordered]), key=lambda m: m.start)
+                ordered = self._lists.bare(tokens, mentions, start, end, more=follows and tokens[0].word in _MORE)
+            ordered = ordered or self._lists.politely_named(tokens, others, start, end)
+            ordered = list(_among([*done, *ordered]))
             clauses.append(Clause(start, end, tuple(ordered)))
             cue = opening.cue or (cue if opening.verb else "") or ("inherited" if ordered else "")
-        return _settled(_by_purpose(tokens, clauses), waiting)
-
-    def plain_spans(self, mentions: Sequence[Mention]) -> list[tuple[int, int]]:
-        """Mentions that name one definite thing: what they are made of is not read as words of the sentence."""
-        return [(m.start, m.end) for m in mentions if m.explicit and not self.is_general(m)]
-
-    def is_general(self, mention: Mention) -> bool:
-        """Whether a mention needs a sentence without other matter ("blood test", "scan")."""
-        if mention.study is not None:
-            return not mention.study.sites and mention.study.modality in ("scan", "imaging")
-        return any(self._items[n.item].strict or self._items[n.item].single for n in mention.items)
-
-    def is_light(self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int) -> bool:
-        """Whether nothing of weight stands in the span besides mentions."""
-        inside = {p for m in mentions for p in range(m.start, m.end)}
-        words = [tokens[p].word for p in range(start, end) if p not in inside]
-        return all(w in self._wording.light or w.isdigit() or w.endswith("'s") for w in words)
-
-    def fragments(self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int) -> list[range]:
-        """Pieces of a list; a mention is never cut."""
-        inside = {p for m in mentions for p in range(m.start + 1, m.end)}
-        cuts = [start]
-        for place in range(start + 1, end):
-            if place not in inside and (tokens[place].broken or tokens[place].word in _CUTS):
-                cuts.append(place)
-        return [range(a, b) for a, b in zip(cuts, [*cuts[1:], end], strict=True)]
-
-    def shares_head(self, tokens: Sequence[Token], mentions: Sequence[Mention], mention: Mention) -> bool:
-        """Whether a part of the body only tells where a test behind is done: "scalp and nail scrapings"."""
-        following = next((m for m in mentions if m.start >= mention.end), None)
-        if (
-            following is None
-            or not self._is_body(mention)
-            or any(t.broken for t in tokens[mention.end : following.start + 1])
-        ):
-            return False
-        if not self._is_body(following):
-            return following.start == mention.end
-        return [t.word for t in tokens[mention.end : following.start]] == ["and"] and self.shares_head(
-            tokens, mentions, following
-        )
-
-    def clean_mentions(
-        self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int
-    ) -> list[Mention]:
-        """Mentions in the span whose piece of the list is no treatment, dose, habit or denial."""
-        kept: list[Mention] = []
-        for piece in self.fragments(tokens, mentions, start, end):
-            mine = [m for m in mentions if m.start in piece]
-            said = masked(
-                tokens[piece.start : piece.stop],
-                [(m.start - piece.start, min(m.end, piece.stop) - piece.start) for m in mine],
-            )
-            if mine and not self._wording.no_test.search(said) and not self._wording.no_order.search(said):
-                light = self.is_light(tokens, mine, piece.start, piece.stop)
-                kept += [
-                    m for m in mine if (light or not self.is_general(m)) and not self._announces(tokens, mentions, m)
-                ]
-        return kept
-
-    def _announces(self, tokens: Sequence[Token], mentions: Sequence[Mention], mention: Mention) -> bool:
-        """Whether a general name only announces others: "some blood work: CBC and CRP", "bloods for calcium"."""
-        following = next((m for m in mentions if m.start >= mention.end), None)
-        if following is None or not self.is_general(mention) or following.start - mention.end > _NEAR:
-            return False
-        between = [t.word for t in tokens[mention.end : following.start]]
-        return tokens[mention.end].broken in (":", "(") or (bool(between) and between[0] in _ANNOUNCING)
+        return _settled(_by_purpose(tokens, self._with_plain(tokens, mentions, clauses, terse=terse)), waiting)
 
     # sentence
+
+    def _unconditioned(
+        self, tokens: Sequence[Token], mentions: Sequence[Mention]
+    ) -> tuple[Sequence[Token], Sequence[Mention]]:
+        """The sentence without a condition joined to it: "An X-ray, please, and if it is clear we will scan"."""
+        for place in range(1, len(tokens)):
+            joined = tokens[place].word in _JOINTS or ";" in tokens[place].broken
+            behind = place + (tokens[place].word in _JOINTS)
+            if joined and tokens[behind : behind + 1] and tokens[behind].word in _CONDITIONS:
+                return tokens[:place], [m for m in mentions if m.end <= place]
+        return tokens, mentions
+
+    def _with_plain(
+        self, tokens: Sequence[Token], mentions: Sequence[Mention], clauses: Sequence[Clause], *, terse: bool
+    ) -> list[Clause]:
+        """The clauses with what else stands plainly in the sentence."""
+        ordered = [m for c in clauses for m in c.ordered]
+        free = [m for m in mentions if m in ordered or not any(o.start < m.end and m.start < o.end for o in ordered)]
+        more = [m for m in self._lists.plain(tokens, free, ordered, terse=terse) if m not in ordered]
+        clauses = [
+            replace(c, ordered=tuple(m for m in c.ordered if not self._pieces.announces(tokens, mentions, m)))
+            for c in clauses
+        ]
+        return [
+            replace(c, ordered=_among([*c.ordered, *(m for m in more if c.start <= m.start < c.end)])) for c in clauses
+        ]
 
     def _is_forbidden(self, said: str) -> bool:
         if self._wording.demand.search(self._wording.may_i.sub("", said)):
@@ -169,12 +134,12 @@ class ClauseReader:
         rest = [t.word for t in tokens[place:]]
         if not all(w in self._wording.after_result for w in rest):
             return []
-        return self.clean_mentions(tokens, [m for m in chain if m.explicit], 0, len(tokens))
+        return self._pieces.clean_mentions(tokens, [m for m in chain if m.explicit], 0, len(tokens))
 
     def _passive(self, tokens: Sequence[Token], mentions: Sequence[Mention]) -> Clause | None:
         """Needs stated, as in "A chest X-ray is needed, with an ECG", "Your ears should be looked at"."""
         match = self._wording.passive.search(phrase(tokens))
-        if match is None or self._wording.no_order.search(masked(tokens, self.plain_spans(mentions))):
+        if match is None or self._wording.no_order.search(masked(tokens, self._pieces.plain_spans(mentions))):
             return None
         close = len(phrase(tokens)[: match.start()].split())
         behind = close + len(match.group().split())
@@ -183,57 +148,15 @@ class ClauseReader:
         if not any(m.explicit or body for m in subject):
             return None
         begin = min(self._openings.skip_fillers(tokens, 0), subject[0].start)
-        if not self.is_light(tokens, subject, begin, close):
+        if not self._pieces.is_light(tokens, subject, begin, close):
             return None
-        named = [m for m in subject if m.explicit or body or not self._is_body(m)]
+        named = [m for m in subject if m.explicit or body or not self._pieces.is_body(m)]
         more, end = self._chain(tokens, mentions, behind)
         found = [
-            *self.clean_mentions(tokens, named, 0, close),
-            *self.clean_mentions(tokens, [m for m in more if m.explicit], behind, len(tokens)),
+            *self._pieces.clean_mentions(tokens, named, 0, close),
+            *self._pieces.clean_mentions(tokens, [m for m in more if m.explicit], behind, len(tokens)),
         ]
         return Clause(0, max(behind, end), tuple(found)) if found else None
-
-    def _bare(
-        self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int, *, more: bool
-    ) -> list[Mention]:
-        """Lists without a verb, as in "Chest X-ray and a D-dimer, please; no CT for now"."""
-        begin = self._openings.skip_fillers(tokens, start)
-        begin = begin if begin < end else start
-        please = any(t.word == "please" for t in tokens[start:end])
-        named = [m for m in mentions if begin <= m.start and m.end <= end]
-        listed = any(m.explicit for m in named)
-        named = [m for m in named if m.explicit or please or ((listed or more) and not self._is_body(m))]
-        if not named or not self.is_light(tokens, [], begin, named[0].start):
-            return []
-        if tokens[begin].word in _NO_LIST and begin not in {m.start for m in named}:
-            return []
-        kept: list[Mention] = []
-        for piece in self.fragments(tokens, named, begin, end):
-            mine = [m for m in named if m.start in piece]
-            close = self._tail(tokens, mine, piece.stop) if mine else piece.stop
-            if self._states(tokens, mine, piece.start, close):
-                return []
-            if mine and self.is_light(tokens, mine, piece.start, close):
-                kept += [m for m in mine if m.start < close]
-        return [m for m in self.clean_mentions(tokens, named, begin, end) if m in kept]
-
-    def _states(self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int) -> bool:
-        """Whether a piece of a list is a statement, with a verb or a verdict of its own."""
-        if tokens[start].word in _ASIDE:
-            return False
-        inside = {p for m in mentions for p in range(m.start, m.end)}
-        return any(tokens[p].word in self._wording.statement for p in range(start, end) if p not in inside)
-
-    def _politely_named(
-        self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int
-    ) -> list[Mention]:
-        """A clause of names and a please, as in "..., an ECG please, ..."."""
-        mine = [m for m in mentions if start <= m.start and m.end <= end]
-        begin = self._openings.skip_fillers(tokens, start)
-        asked = any(t.word == "please" for t in tokens[start:end]) and begin <= end
-        return (
-            self.clean_mentions(tokens, mine, start, end) if asked and self.is_light(tokens, mine, begin, end) else []
-        )
 
     def _chain(self, tokens: Sequence[Token], mentions: Sequence[Mention], place: int) -> tuple[list[Mention], int]:
         """Mentions that follow each other from a place, only pointing and linking words between them."""
@@ -267,6 +190,7 @@ class ClauseReader:
             paused = bool(_PAUSES & set(tokens[place].broken)) or (
                 tokens[place].word in _CLAUSE_LINKS and tokens[place - 1].word not in _SUBJECTS
             )
+            paused = paused or tokens[place - 1].word in _BY_DOING
             if paused and place not in inside and self._begins(tokens, place, starts, begun):
                 cuts.append(place)
         return list(zip(cuts, [*cuts[1:], len(tokens)], strict=True))
@@ -287,7 +211,7 @@ class ClauseReader:
             return bool(self._wording.will.match(phrase(tokens[place + 1 :])))
         if tokens[place].word == "so" and self._at_name(tokens, place + 1, starts):
             return True
-        while place < len(tokens) and tokens[place].word in _LINKS:
+        while place < len(tokens) and tokens[place].word in LINKS:
             place += 1
         begin = self._openings.skip_fillers(tokens, place)
         if begin >= len(tokens):
@@ -297,7 +221,7 @@ class ClauseReader:
             return False
         if begin in acts or any(c.match(said) for c in (self._wording.wish, self._wording.will, self._wording.asks)):
             return True
-        kind, _ = self._wording.verb(said.split())
+        kind, _ = self._wording.verb(self._wording.base(said.split()))
         return (bool(kind) and begin not in starts) or said.split()[0] in QUESTION_WORDS
 
     def _ordered(
@@ -307,25 +231,25 @@ class ClauseReader:
         mine = [m for m in mentions if opening.place <= m.start and m.end <= end and not self._is_tool(tokens, m)]
         if not mine:
             return []
-        end = self._tail(tokens, mine, end)
+        end = self._lists.tail(tokens, mine, end)
         mine = [m for m in mine if m.start < end]
         zone = masked(
             tokens[opening.place : end],
-            [(a - opening.place, b - opening.place) for a, b in self.plain_spans(mine)],
+            [(a - opening.place, b - opening.place) for a, b in self._pieces.plain_spans(mine)],
         )
-        if self._wording.no_order.search(zone) or self._is_habit(opening, zone):
+        if self._wording.no_order.search(self._wording.harmless.sub(" ", zone)) or self._is_habit(opening, zone):
             return []
         mine = [m for m in mine if not self._is_place(tokens, mine, m)]
         chain = self._governed(tokens, mine, opening.place, end)
         adjacent = opening.verb and opening.words in self._wording.verbs["direct"]
-        tests = [m for m in mine if m.explicit and not self._is_body(m) and not self._is_substance(m)]
+        tests = [m for m in mine if m.explicit and not self._pieces.is_body(m) and not self._pieces.is_substance(m)]
         chosen = [
             m
             for m in mine
             if self._counts(tokens, m, m in chain, self._is_listed(tokens, m, tests), opening, end)
             and (m in chain or not adjacent)
         ]
-        return [m for m in self.clean_mentions(tokens, mine, opening.place, end) if m in chosen]
+        return [m for m in self._pieces.clean_mentions(tokens, mine, opening.place, end) if m in chosen]
 
     @staticmethod
     def _past_grade(tokens: Sequence[Token], mentions: Sequence[Mention], opening: Opening, end: int) -> Opening:
@@ -338,13 +262,6 @@ class ClauseReader:
     def _is_habit(opening: Opening, zone: str) -> bool:
         """Whether "do you" or "have you" starts the clause: a question to the patient."""
         return opening.cue == "imperative" and zone.split()[:1] in (["you"], ["i"], ["we"], ["they"])
-
-    def _tail(self, tokens: Sequence[Token], mine: Sequence[Mention], end: int) -> int:
-        """Where the purpose behind the first thing ordered begins."""
-        first = mine[0].end
-        said = phrase(tokens[first - 1 : end])
-        match = self._wording.tail.search(said, len(tokens[first - 1].word))
-        return end if match is None else first - 1 + len(said[: match.start()].split())
 
     def _governed(self, tokens: Sequence[Token], mine: Sequence[Mention], place: int, end: int) -> list[Mention]:
         """Mentions that the verb reaches over light words alone."""
@@ -368,14 +285,6 @@ class ClauseReader:
             return True
         return tokens[mention.end].word in self._wording.after_word
 
-    def _is_body(self, mention: Mention) -> bool:
-        """Whether a mention is a part of the body or a sign, not a test."""
-        kinds = {self._items[n.item].kind for n in mention.items}
-        return kinds == {"examination"} or any(e.startswith("finding:") for e in mention.entry)
-
-    def _is_substance(self, mention: Mention) -> bool:
-        return bool({n.item for n in mention.items} & self._wording.substances)
-
     @staticmethod
     def _is_listed(tokens: Sequence[Token], mention: Mention, tests: Sequence[Mention]) -> bool:
         """Whether an everyday name ("salts") stands in a list beside a test that has no other meaning."""
@@ -388,12 +297,12 @@ class ClauseReader:
     def _is_tool(self, tokens: Sequence[Token], mention: Mention) -> bool:
         """Whether a part of the body is what the doctor examines with, as in "with a finger"."""
         said = phrase(tokens[max(0, mention.start - 3) : mention.start])
-        return self._is_body(mention) and (said.endswith(" my") or bool(_WITH.search(said)))
+        return self._pieces.is_body(mention) and (said.endswith(" my") or bool(_WITH.search(said)))
 
     def _is_place(self, tokens: Sequence[Token], mine: Sequence[Mention], mention: Mention) -> bool:
         """Whether a part of the body only says where or why, as in "the pulses in your wrists and groins"."""
         before = [m for m in mine if m.end <= mention.start]
-        if not before or not self._is_body(mention) or mention.explicit:
+        if not before or not self._pieces.is_body(mention) or mention.explicit:
             return False
         head = before[-1]
         between = [t.word for t in tokens[head.end : mention.start]]
@@ -422,9 +331,9 @@ class ClauseReader:
             examines, reached = examines or looked, reached or looked
             if not listed and not reached:
                 return False
-            if not (examines and reached if self._is_body(mention) else opening.verb or opening.cue == "wish"):
+            if not (examines and reached if self._pieces.is_body(mention) else opening.verb or opening.cue == "wish"):
                 return False
-        if self._is_substance(mention):
+        if self._pieces.is_substance(mention):
             words = {t.form for t in tokens[mention.start : min(mention.end + 1, end)]}
             counted = mention.start > 0 and tokens[mention.start - 1].word in ("a", "an")
             if not listed and not counted and not words & _MEASURABLE and opening.words not in self._wording.measuring:
@@ -432,6 +341,11 @@ class ClauseReader:
         if opening.words == ("take",) and not (mention.study or kinds & {"vital", "group"}):
             return any(t.word in self._wording.take_words for t in tokens[opening.place : mention.end])
         return True
+
+
+def _among(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    """The mentions in order, each once."""
+    return tuple(sorted(dict.fromkeys(mentions), key=lambda m: m.start))
 
 
 def _by_purpose(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Clause]:
@@ -450,46 +364,18 @@ def _settled(clauses: Sequence[Clause], waiting: Sequence[Mention]) -> list[Clau
     return [Clause(c.start, c.end, tuple(m for m in c.ordered if m not in waiting)) for c in clauses]
 
 
+_BY_DOING = frozenset(["including", "by", "involves", "means"])
+"""Words behind which a clause of doing begins: "an examination, including listening to your heart"."""
 _FRAMES = frozenset(["to", "given", "with", "because", "since", "as", "for", "after", "in", "from"])
 """Words that begin a frame before the order itself."""
+_JOINTS = frozenset(["and", "but", "then"])
+_CONDITIONS = frozenset(["if", "once", "unless", "should", "when", "whenever", "provided", "depending"])
+"""Words that begin a condition."""
 _SPEAKERS = frozenset(["i", "we", "i'd", "we'd", "i'll", "we'll", "i'm", "we're", "let", "let's", "may", "please"])
 _EXAM_NOUNS = frozenset(["exam", "examination"])
-_NO_LIST = frozenset(
-    [
-        "any",
-        "is",
-        "are",
-        "can",
-        "would",
-        "do",
-        "what",
-        "am",
-        "i",
-        "if",
-        "may",
-        "we",
-        "it",
-        "at",
-        "for",
-        "in",
-        "of",
-        "from",
-        "while",
-        "given",
-        "with",
-        "because",
-        "since",
-        "as",
-        "after",
-    ]
-)
-_CHAINED = _LINKS | {"with", "today", "please", "current", "latest", "an", "full", "urgent"}
+_CHAINED = LINKS | {"with", "today", "please", "current", "latest", "an", "full", "urgent"}
 """Words that may stand between the names of a list."""
 _MORE = frozenset(["also", "plus", "and"])
-_ASIDE = frozenset(["that", "before", "while", "no", "not", "please"])
-"""Words that begin an aside in a list: "that is", "before anything is given", "no CT for now"."""
-_ANNOUNCING = frozenset(["for", "such", "like", "namely", "specifically", "e", "eg"])
-_NEAR = 4
 _LOOK_AT = re.compile(
     r"\b(?:look|peek|glance|listen|feel) (?:at|in|into|inside|to|of|round|over)(?: (?:the|your|his|her|my))?$"
 )

@@ -11,11 +11,12 @@ from verisim_tasks.examiner.entries import Entry, holdings
 from verisim_tasks.examiner.imaging import ImagingReader
 from verisim_tasks.examiner.mentions import MentionFinder
 from verisim_tasks.examiner.reading import OrderReader
+from verisim_tasks.examiner.umbrellas import is_needless
 from verisim_tasks.examiner.vocabulary import default_vocabulary
 from verisim_tasks.examiner.wording import Wording
 from verisim_tasks.records.case import Case
 
-VERSION = 2
+VERSION = 3
 """Goes up when the same message and case may bring other results."""
 
 AbsentTests = Literal["not_recorded", "normal"]
@@ -79,6 +80,8 @@ class Examiner:
         strange = list(reading.unknown)
         for place, mention in enumerate(reading.mentions):
             answers += [Answer(name) for _, name in (s for s in strange if s[0] == place)]
+            if is_needless(mention, reading.mentions, self._vocabulary, held):
+                continue
             answers += self._answerer.answers(mention, held)
         answers += [Answer(name) for place, name in strange if place >= len(reading.mentions)]
         return self._reply(answers, reading.remainder)

@@ -123,6 +123,8 @@ class ImagingReader:
             word = tokens[edge - 1].word
             if word not in self._between or word in ("of", "on", "over") or (word in CONJUNCTIONS and not mine):
                 break
+            if word in ("a", "an") and joined:
+                break  # "blood for the thyroid, a pelvic ultrasound"
             joined = joined or word in CONJUNCTIONS
             edge, gap = edge - 1, gap + 1
         return mine

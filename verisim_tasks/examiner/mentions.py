@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from verisim_tasks.examiner.imaging import ImagingReader, Study
+from verisim_tasks.examiner.samples import SampleReader
 from verisim_tasks.examiner.tokens import Token, forms
 from verisim_tasks.examiner.vocabulary import Name, Vocabulary
 
@@ -29,11 +30,14 @@ class Mention:
     sides: frozenset[str] = frozenset()
     explicit: bool = True
     """Whether it means an examination wherever it stands."""
+    sampled: bool = False
+    """Whether it is read with the sample named before it ("urine: culture")."""
 
     @property
-    def rank(self) -> tuple[int, int, int]:
-        """Longer first; for equals plain tests, then the case's own names, then items, then studies."""
-        return (self.start - self.end, 0 if self.explicit else 1, 0 if self.entry else 1 if self.items else 2)
+    def rank(self) -> tuple[int, int, int, int]:
+        """Longer first; for equals those of a sample, plain tests, the case's own names, items, studies."""
+        kind = 0 if self.entry else 1 if self.items else 2
+        return (self.start - self.end, 0 if self.sampled else 1, 0 if self.explicit else 1, kind)
 
 
 class MentionFinder:
@@ -46,6 +50,7 @@ class MentionFinder:
             forms(word): (Name(item=item, explicit=True),) for word, item in vocabulary.requests["capitals"].items()
         }
         self._organs = vocabulary.organs
+        self._samples = SampleReader(vocabulary)
         self._imaging = imaging
         self._sides = {w: side for side, ws in vocabulary.imaging["sides"].items() for w in ws}
         self._longest = max(map(len, self._names))
@@ -67,6 +72,8 @@ class MentionFinder:
             more: Mentions found otherwise, which compete with those of the vocabulary.
         """
         found = [m for m in self._candidates(tokens, own) if marked or not _is_too_short(m, tokens)]
+        for start, end, names in self._samples.read(tokens):
+            found.append(Mention(start, end, items=names, sampled=True))
         return _resolved(self._sided([*found, *more], tokens))
 
     def named_in(self, tokens: Sequence[Token]) -> list[Mention]:
@@ -158,10 +165,7 @@ class MentionFinder:
         return any(e.startswith("test:") for e in entries) or not _EXAM_WORDS.isdisjoint(key)
 
     def _sided(self, found: Iterable[Mention], tokens: Sequence[Token]) -> list[Mention]:
-        return [
-            Mention(m.start, m.end, m.entry, m.items, m.study, self.sides(self._around(m, tokens)), m.explicit)
-            for m in found
-        ]
+        return [replace(m, sides=self.sides(self._around(m, tokens))) for m in found]
 
     @staticmethod
     def _around(mention: Mention, tokens: Sequence[Token]) -> Sequence[Token]:

@@ -48,6 +48,8 @@ class OpeningReader:
         words = [t.word for t in tokens[place + politely :]]
         if cue == "will" and words:
             words[0] = self._wording.past.get(words[0], words[0])
+        if cue or before:
+            words = list(self._wording.base(words))
         kind, size = self._wording.verb(words)
         verb = self._wording.plain(words[:size])
         if offset + place + politely in starts:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from verisim_tasks.examiner.clauses import Clause, ClauseReader
 from verisim_tasks.examiner.lay import LayFinder
 from verisim_tasks.examiner.mentions import Mention, MentionFinder
+from verisim_tasks.examiner.pieces import PieceReader
 from verisim_tasks.examiner.tokens import Token, phrase, tokenise
 from verisim_tasks.examiner.vocabulary import Vocabulary
 from verisim_tasks.examiner.wording import QUESTION_WORDS, Wording, masked
@@ -55,7 +56,8 @@ class OrderReader:
         self._wording = wording
         lay = LayFinder(vocabulary.lay, vocabulary.items)
         self._lay = lay
-        self._clauses = ClauseReader(vocabulary, wording, lay)
+        self._pieces = PieceReader(vocabulary, wording)
+        self._clauses = ClauseReader(vocabulary, wording, lay, self._pieces)
 
     def read(self, message: str, own: Own) -> Reading:
         """What is ordered, in order of mention; never raises.
@@ -70,7 +72,7 @@ class OrderReader:
         unknown: list[tuple[int, str]] = []
         gone: list[tuple[int, int]] = []
         spoken_of = ""
-        for piece in self._pieces(message):
+        for piece in self._stretches(message):
             if piece.marked:
                 found, strange = self._marked(message[piece.content : piece.end], own)
                 unknown += [(len(mentions) + len(found), name) for name in strange]
@@ -89,8 +91,8 @@ class OrderReader:
 
     # pieces
 
-    def _pieces(self, message: str) -> list[_Piece]:
-        marked = self._marked_pieces(message)
+    def _stretches(self, message: str) -> list[_Piece]:
+        marked = self._marked_stretches(message)
         pieces: list[_Piece] = []
         cursor = 0
         for piece in [*marked, _Piece(len(message), len(message), True)]:
@@ -101,7 +103,7 @@ class OrderReader:
             cursor = piece.end
         return pieces
 
-    def _marked_pieces(self, message: str) -> list[_Piece]:
+    def _marked_stretches(self, message: str) -> list[_Piece]:
         found: list[_Piece] = []
         openings = [
             *((m.start(), m.start("content"), m.end()) for m in self._wording.marker.finditer(message)),
@@ -146,16 +148,16 @@ class OrderReader:
             return [], []
         kept = [
             m
-            for m in self._clauses.clean_mentions(tokens, mentions, 0, len(tokens))
+            for m in self._pieces.clean_mentions(tokens, mentions, 0, len(tokens))
             if m.explicit
-            or (self._stands_alone(tokens, mentions, m) and not self._clauses.shares_head(tokens, mentions, m))
+            or (self._stands_alone(tokens, mentions, m) and not self._pieces.shares_head(tokens, mentions, m))
         ]
         return kept, self._unknown(text, tokens, mentions)
 
     def _asks_too_much(self, tokens: tuple[Token, ...], mentions: list[Mention]) -> bool:
         """Whether the line or a piece of it asks for more than examinations; then nothing of it counts."""
-        spans = self._clauses.plain_spans(mentions)
-        pieces = [range(len(tokens)), *self._clauses.fragments(tokens, mentions, 0, len(tokens))]
+        spans = self._pieces.plain_spans(mentions)
+        pieces = [range(len(tokens)), *self._pieces.fragments(tokens, mentions, 0, len(tokens))]
         return any(
             self._wording.demand.search(
                 masked(tokens[p.start : p.stop], [(a - p.start, b - p.start) for a, b in spans if a in p])
@@ -165,19 +167,19 @@ class OrderReader:
 
     def _stands_alone(self, tokens: tuple[Token, ...], mentions: list[Mention], mention: Mention) -> bool:
         """A plain word counts in an order line where its piece of the list holds nothing else of weight."""
-        piece = next(p for p in self._clauses.fragments(tokens, mentions, 0, len(tokens)) if mention.start in p)
+        piece = next(p for p in self._pieces.fragments(tokens, mentions, 0, len(tokens)) if mention.start in p)
         start = piece.start
         while start < mention.start and self._wording.verb([t.word for t in tokens[start : mention.start]])[0] in (
             "examine",
             "order",
         ):
             start += self._wording.verb([t.word for t in tokens[start : mention.start]])[1]
-        return self._clauses.is_light(tokens, mentions, start, piece.stop)
+        return self._pieces.is_light(tokens, mentions, start, piece.stop)
 
     def _unknown(self, text: str, tokens: tuple[Token, ...], mentions: list[Mention]) -> list[str]:
         """Pieces of an order line that are plainly tests, though of no known name."""
         names: list[str] = []
-        for piece in self._clauses.fragments(tokens, mentions, 0, len(tokens)):
+        for piece in self._pieces.fragments(tokens, mentions, 0, len(tokens)):
             words = [p for p in piece if tokens[p].form and tokens[p].word not in ("please", "and", "also", "or")]
             if not words or any(m.start in piece for m in mentions):
                 continue

@@ -6,6 +6,9 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+
+import yaml
 
 from verisim_tasks.language.words import american, fold, singular
 
@@ -49,8 +52,8 @@ _POINTERS = frozenset(
     ]
 )
 """Words that point at a thing and are no part of its name."""
-_KEPT_PLURALS = frozenset(["pulses"])
-"""Plurals that mean another thing than their singular: the pulse is a rate, the pulses are felt."""
+_KEPT_PLURALS = frozenset(["pulses", "bloods", "labs"])
+"""Plurals that mean another thing than their singular: the pulse is a rate, the pulses are felt, bloods are tests."""
 _BEFORE_LETTER_A = frozenset(["hepatitis", "hep", "group", "influenza", "vitamin", "strep", "immunoglobulin"])
 
 
@@ -75,14 +78,17 @@ def tokenise(text: str) -> tuple[Token, ...]:
     found: list[Token] = []
     cursor = 0
     for match in _WORD.finditer(text):
-        word = fold(match.group().translate(_WORDS_OF_SIGNS)) if match.group() not in "&+" else "and"
+        raw = match.group()
+        word = fold(raw.translate(_WORDS_OF_SIGNS)) if raw not in "&+" else "and"
         if not word:
             continue
         between = "".join(_BREAK.findall(text[cursor : match.start()])) if found else ""
         if between == "." and len(found[-1].word) == 1 and not text[cursor : match.start()].endswith("\n"):
             between = ""  # "C. diff"
-        raw = match.group()
-        found.append(Token(word, _form(word, found), match.start(), match.end(), between, raw == raw.lower()))
+        if between == ":" and text[cursor : match.start()] == ":":
+            between = ""  # "protein:creatinine"
+        form = _short_words()["capitals"].get(raw) or _form(word, found)
+        found.append(Token(word, form, match.start(), match.end(), between, raw == raw.lower()))
         cursor = match.end()
     return _join_x_ray(found)
 
@@ -109,7 +115,16 @@ def _spelt(word: str) -> str:
     bare = american(_POSSESSIVE.sub("", word))
     for pattern, replacement in _SPELLINGS:
         bare = pattern.sub(replacement, bare)
-    return bare if bare in _KEPT_PLURALS else singular(bare) or bare
+    form = bare if bare in _KEPT_PLURALS else singular(bare) or bare
+    return _short_words()["words"].get(form, form)
+
+
+@functools.cache
+def _short_words() -> dict[str, dict[str, str]]:
+    """Short words and what they stand for, from ``fixtures/examiner/short.yaml``."""
+    text = (files("verisim_fixtures") / "examiner" / "short.yaml").read_text(encoding="utf-8")
+    read: dict[str, dict[str, str]] = yaml.safe_load(text)
+    return {section: {k: str(v) for k, v in pairs.items()} for section, pairs in read.items()}
 
 
 def _join_x_ray(tokens: Sequence[Token]) -> tuple[Token, ...]:

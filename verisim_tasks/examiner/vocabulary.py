@@ -14,12 +14,22 @@ from pydantic import BaseModel, ConfigDict
 from verisim_tasks._stable import digest
 from verisim_tasks.examiner.tokens import forms
 
-FILES: tuple[str, ...] = ("blood", "specimens", "procedures", "imaging", "examination", "lay", "requests")
+FILES: tuple[str, ...] = (
+    "short",
+    "blood",
+    "specimens",
+    "procedures",
+    "imaging",
+    "examination",
+    "other_names",
+    "lay",
+    "requests",
+)
 """Data files, in the order of their digest."""
 
 ItemKind = Literal["vital", "group", "examination", "test"]
 _EXAM_NOUNS = ("exam", "examination")
-_BLOODS = ("bloods", "blood test", "blood tests", "blood work", "bloodwork", "labs", "blood sample")
+_BLOODS = ("bloods", "blood", "blood test", "blood tests", "blood work", "bloodwork", "labs", "blood sample")
 _SPECIMENS = ("urine", "stool", "sputum", "csf", "serum", "synovial fluid", "joint fluid", "faecal", "blood")
 _METHODS = (
     "pcr",
@@ -55,6 +65,14 @@ class Item(BaseModel):
     form: str = ""
     single: bool = False
     strict: bool = False
+    umbrella: bool = False
+    """Gives way where what it is for is named right behind: "STI screen: chlamydia", "allergy tests for wheat"."""
+    covers: Literal["", "blood", "examination"] = ""
+    """Gives way where the message orders anything of that section: "some blood tests, including a ferritin"."""
+    apart: bool = False
+    """A panel of a sample of its own: what the case counts with it answers for no other panel."""
+    section: str = ""
+    """Where in the data it stands; set when read."""
     all_findings: bool = False
 
 
@@ -86,6 +104,13 @@ class Vocabulary:
             for organ in item.blood_for
         }
         """Organs by comparable words: "blood for your kidneys" orders the item."""
+        self.samples: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
+            forms(word): tuple(forms(n) for n in sample["names"])
+            for sample in raw["specimens"]["samples"]
+            for word in sample["words"]
+        }
+        """Words for a sample, and what names of tests on it begin with."""
+        self.samples_end = frozenset(raw["specimens"]["samples_end"])
         self._check_links()
         self._wider: dict[str, dict[str, list[str]]] = self._upward()
 
@@ -149,19 +174,26 @@ def _read(name: str) -> Any:
 
 
 def _items(raw: Mapping[str, Any]) -> Iterable[Item]:
-    sections: tuple[tuple[ItemKind, Mapping[str, Any]], ...] = (
-        ("vital", raw["examination"]["vitals"]),
-        ("group", raw["examination"]["groups"]),
-        ("examination", raw["examination"]["items"]),
-        *(("test", raw[name]["items"]) for name in ("blood", "specimens", "procedures", "imaging")),
+    sections: tuple[tuple[ItemKind, str, Mapping[str, Any]], ...] = (
+        ("vital", "vitals", raw["examination"]["vitals"]),
+        ("group", "groups", raw["examination"]["groups"]),
+        ("examination", "examination", raw["examination"]["items"]),
+        *(("test", name, raw[name]["items"]) for name in ("blood", "specimens", "procedures", "imaging")),
     )
     seen: set[str] = set()
-    for kind, section in sections:
+    others = raw["other_names"]
+    for kind, title, section in sections:
         for name, value in section.items():
             if name in seen:
                 raise ValueError(f"fixtures/examiner: item {name!r} stands twice; give it one place")
             seen.add(name)
-            yield Item(name=name, kind=kind, **(value if isinstance(value, dict) else {"names": value}))
+            fields = dict(value) if isinstance(value, dict) else {"names": value}
+            for more in ("names", "words"):
+                fields[more] = [*fields.get(more, ()), *others[more].get(name, ())]
+            yield Item(name=name, kind=kind, section=title, **fields)
+    strange = [n for section in others.values() for n in section if n not in seen]
+    if strange:
+        raise ValueError(f"fixtures/examiner/other_names.yaml: unknown items {strange}")
 
 
 def _spoken(item: Item) -> Iterable[tuple[str, bool]]:

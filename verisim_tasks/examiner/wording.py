@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -37,7 +38,12 @@ class Wording:
         self.signs = frozenset(data["signs"])
         self.hearsay = _phrases(data["cues"]["hearsay"])
         self.fillers = _phrases(data["fillers_before"])
-        self.verbs = {k: _phrases(v) for k, v in data["verbs"].items() if k not in ("past", "manner")}
+        self.verbs = {k: _phrases(v) for k, v in data["verbs"].items() if k not in ("past", "manner", "nouns")}
+        nouns = data["verbs"]["nouns"]
+        looks = itertools.product(nouns["take"], ["a"], nouns["noun"], nouns["at"])
+        self.verbs["examine"] |= frozenset(looks)
+        self.looks = frozenset(itertools.product(nouns["noun"], nouns["at"]))
+        self._gerunds = {_gerund(v[0]): v[0] for kind in ("order", "examine") for v in self.verbs[kind]}
         self._manner = frozenset(data["verbs"]["manner"])
         self.past: dict[str, str] = dict(data["verbs"]["past"])
         self.light = frozenset(data["light"])
@@ -69,6 +75,10 @@ class Wording:
         inside = words[1:2] in (["a"], ["another"]) and bool(words[2:3]) and words[2] in self._manner
         return (words[0], "a", *words[3:]) if inside else tuple(words)
 
+    def base(self, words: Sequence[str]) -> Sequence[str]:
+        """The words with a gerund in front made plain: "listening to" is "listen to"."""
+        return [self._gerunds.get(words[0], words[0]), *words[1:]] if words else words
+
     def verb(self, words: Sequence[str]) -> tuple[str, int]:
         """Class and length of the verb that the words start with; ("", 0) for none. Longer verbs win.
 
@@ -94,6 +104,16 @@ def longest_start(words: Sequence[str], phrases: frozenset[tuple[str, ...]]) -> 
     """Length of the longest phrase that the words start with."""
     limit = max(map(len, phrases), default=0)
     return max((n for n in range(1, limit + 1) if tuple(words[:n]) in phrases), default=0)
+
+
+def _gerund(verb: str) -> str:
+    """The -ing form of a verb: "get" is "getting", "take" is "taking"."""
+    if _DOUBLED.search(verb):
+        return f"{verb}{verb[-1]}ing"
+    return f"{verb[:-1]}ing" if verb.endswith("e") and not verb.endswith("ee") else f"{verb}ing"
+
+
+_DOUBLED = re.compile(r"^[^aeiou]*[aeiou][bdgmnpt]$")
 
 
 def count_words(match: re.Match[str]) -> int:
