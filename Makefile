@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 RESULTS ?= results
+# A quick look: make bench BENCH="--sizes 50 200 --warm-up 50 --group 2 --smollm2 2 --rounds 1 --tokens 8"
+BENCH ?= --sizes 100 1000 10000 --group 72 --smollm2 16 --rounds 5
+SOAK ?= --kills 20 --fuzz 600
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
@@ -23,8 +26,10 @@ $(STAMP): pyproject.toml constraints.txt
 demo: env
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh $(RESULTS)
 
-test: env lint browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+# The browser is fetched while the environment is made and checked. tests/conftest.py says which files begin: the longest.
+test:
+	$(MAKE) --jobs=2 --no-print-directory lint browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # The page's tests want Chromium; where it cannot be installed they are skipped and say so.
 browser:
@@ -38,11 +43,11 @@ lint: env
 
 # Not in CI: 20 kills of a run with the built-in clinician and of one with SmolLM2, then 10 minutes of fuzz per parser.
 soak: env
-	$(BIN)/python scripts/soak.py --kills 20 --fuzz 600
-	$(BIN)/python scripts/soak.py --kills 20 --fuzz 0 --model smollm2 --cases 2 --tasks verisim_clean,verisim_memory_recall_l4
+	$(BIN)/python scripts/soak.py $(SOAK)
+	$(BIN)/python scripts/soak.py $(SOAK) --fuzz 0 --model smollm2 --cases 2 --tasks verisim_clean,verisim_memory_recall_l4
 
 bench: env
-	$(BIN)/python benchmarks/run.py --sizes 100 1000 10000 --smollm2 16 --rounds 5 --out $(RESULTS)/bench
+	$(BIN)/python benchmarks/run.py $(BENCH) --out $(RESULTS)/bench
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

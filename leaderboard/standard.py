@@ -17,7 +17,7 @@ from verisim_tasks.records.case import Case
 from verisim_tasks.settings import Settings
 from verisim_tasks.tasks.variants import VARIANTS
 
-FREE: tuple[str, ...] = ("run_dir", "keep_restricted_text", "report", "interviewer", "collaboration")
+FREE: tuple[str, ...] = ("run_dir", "cache", "keep_restricted_text", "report", "interviewer", "collaboration")
 """Settings of the suite that bear on no score of the ranked variants."""
 AT_MOST: tuple[str, ...] = ("max_reply_tokens", "max_report_tokens")
 """Settings that may be lower than delivered: a shorter reply handicaps nobody but the model under test."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import socket
 import struct
@@ -21,9 +22,16 @@ class FaultServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, answer: Callable[[list[dict[str, str]]], str], *, dies_after: int | None = None) -> None:
+    def __init__(
+        self,
+        answer: Callable[[list[dict[str, str]]], str],
+        *,
+        dies_after: int | None = None,
+        fails: Callable[[str], str | None] | None = None,
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer
+        self.fails = fails or _told
         self.dies_after = dies_after
         self.seen: list[str] = []
 
@@ -44,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         words = json.dumps(payload["messages"])
         self.server.seen.append(words)
         dead = self.server.dies_after is not None and len(self.server.seen) > self.server.dies_after
-        fault = "refuse" if dead else next((name for name in FAULTS if f"FAULT-{name}." in words), None)
+        fault = "refuse" if dead else self.server.fails(words)
         with contextlib.suppress(OSError):
             if fault is None:
                 self.send(200, reply(self.server.answer(payload["messages"])))
@@ -96,6 +104,25 @@ FAULTS: dict[str, Callable[[_Handler, str], None]] = {
     "once": lambda h, w: h.once_empty(w),
 }
 """What goes wrong, by the word in the messages (``FAULT-500.``)."""
+
+
+def _told(words: str) -> str | None:
+    """The fault that stands in the messages."""
+    return next((name for name in FAULTS if f"FAULT-{name}." in words), None)
+
+
+QUICK = ("refuse", "429", "500", "truncated", "html", "body", "nochoice", "empty")
+"""Faults that take no time."""
+
+
+def often(share: float) -> Callable[[str], str | None]:
+    """Faults in a share of the messages, the same ones whenever they are sent."""
+
+    def fails(words: str) -> str | None:
+        number = int(hashlib.sha256(words.encode()).hexdigest()[:8], 16)
+        return QUICK[number % len(QUICK)] if number % 1000 < 1000 * share else None
+
+    return fails
 
 
 @contextlib.contextmanager

@@ -50,15 +50,11 @@ class RankedClinician(ClinicianLM):
         dist.barrier()
 
 
-def main() -> None:
-    """Run, and let the first process write the scores."""
-    rank, world_size, port, run_dir, cases, dies_at, out = sys.argv[1:]
-    if int(world_size) > 1:
-        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, RANK=rank, LOCAL_RANK=rank, WORLD_SIZE=world_size)
-        dist.init_process_group("gloo", rank=int(rank), world_size=int(world_size))
-    settings = {"verisim": {"run_dir": run_dir, "cases": cases, "max_turns": 6}}
+def evaluate(rank: int, world_size: int, run_dir: str, cases: str, dies_at: int, out: str) -> None:
+    """Run, and let the first process write the scores; NLI has no part in how cases are dealt out, and is slow."""
+    settings = {"verisim": {"run_dir": run_dir, "cases": cases, "max_turns": 6, "nli": None}}
     found = simple_evaluate(
-        model=RankedClinician(int(rank), int(world_size), int(dies_at)),
+        model=RankedClinician(rank, world_size, dies_at),
         tasks=["verisim_core", "verisim_memory_recall_l4"],
         task_manager=TaskManager(include_path=str(config_folder()), include_defaults=False, metadata=settings),
         bootstrap_iters=0,
@@ -66,6 +62,15 @@ def main() -> None:
     if found is not None:
         with open(out, "w", encoding="utf-8") as file:
             json.dump([found["results"], found.get("groups")], file, sort_keys=True, default=str)
+
+
+def main() -> None:
+    """Join the other processes, if there are any, and run."""
+    rank, world_size, port, run_dir, cases, dies_at, out = sys.argv[1:]
+    if int(world_size) > 1:
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, RANK=rank, LOCAL_RANK=rank, WORLD_SIZE=world_size)
+        dist.init_process_group("gloo", rank=int(rank), world_size=int(world_size))
+    evaluate(int(rank), int(world_size), run_dir, cases, int(dies_at), out)
     if int(world_size) > 1:
         dist.barrier()
         os._exit(0)  # the first process holds the store: one that is slower would find it gone while tidying up

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -26,15 +27,19 @@ def test_ask_as_json_names_what_was_told(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.slow
-def test_ask_reads_questions_from_a_pipe(tmp_path: Path) -> None:
+def test_ask_reads_questions_from_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     questions = "When did it start?\nWhen did it start?\n"
-    command = [sys.executable, "-m", "verisim_tasks.cli.main", "ask", "endo-002", "-", "--json"]
+    argv = ["ask", "endo-002", "-", "--json"]
+    command = [sys.executable, "-m", "verisim_tasks.cli.main", *argv]
     told = subprocess.run(command, input=questions, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     first, second = (json.loads(line) for line in told.splitlines())
     assert first["told"] == second["told"]
     assert first["text"] != second["text"]
-    fresh = subprocess.run([*command, "--fresh"], input=questions, capture_output=True, text=True, check=True).stdout
-    one, two = fresh.splitlines()
+    monkeypatch.setattr("sys.stdin", io.StringIO(questions))
+    assert main([*argv, "--fresh"]) == 0
+    one, two = capsys.readouterr().out.splitlines()
     assert one == two
 
 

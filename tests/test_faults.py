@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
-from fault_server import FAULTS, FaultServer, serving
+from fault_server import FAULTS, FaultServer, often, serving
 from lm_eval.api.instance import Instance
-from loop_helpers import make_case
+from loop_helpers import ScriptLM, make_case
+from role_helpers import judging
 
+from verisim_metrics.mvme.scores import ReportScores
 from verisim_tasks.loop.replies import EMPTY, Failed, describe_error, mark_empty
 from verisim_tasks.loop.request import REQUEST_TYPE, Circumstances, ConsultRequest, cases_by_id, consult, request_text
 from verisim_tasks.records.transcript import Transcript
@@ -163,3 +165,65 @@ def test_a_retried_error_is_named_by_its_cause() -> None:
 
 def test_only_empty_answers_are_marked() -> None:
     assert mark_empty(["", " ", "Hm?", Failed("x")]) == [Failed(EMPTY), " ", "Hm?", Failed("x")]
+
+
+MANY = 500
+
+
+def many_cases(folder: Path) -> Path:
+    folder.mkdir()
+    for number in range(MANY):
+        case = make_case(f"card-{number + 1000}", demographics={"age": 18 + number % 70, "sex": "female"})
+        told = case.model_copy(update={"treatment": (f"Rest for {number} days.",)})
+        (folder / f"{case.id}.yaml").write_text(told.model_dump_json())
+    cases_by_id.cache_clear()
+    return folder
+
+
+def judged(bank: Path, folder: Path, judge: FaultServer) -> dict[str, tuple[str, ReportScores]]:
+    """Transcript and marks of each of the many cases."""
+    args = {"model": "tiny", "base_url": judge.url, "num_concurrent": 1, "max_retries": 1, "timeout": 5}
+    given = {"judge": {"model": "local-chat-completions", "model_args": args}, "nli": None, "max_turns": 2}
+    shared = Circumstances(
+        settings=Settings(cases=str(bank), run_dir=str(folder), **given), chat=True, report_side=True
+    )
+    made = []
+    for name in cases_by_id(str(bank)):
+        request = ConsultRequest(
+            task="verisim_test", variant="clean", case_id=name, noise={}, repeat=0, circumstances=shared
+        )
+        made.append(Instance(REQUEST_TYPE, {"case_id": name}, (request_text(request),), 0, ("verisim_test", 0, 1)))
+    doctor = ScriptLM(lambda p: "Diagnosis: Flu" if "report" in p[-400:].lower() else "Final Diagnosis: Flu")
+    answers = consult(doctor, made)
+    return {i.doc["case_id"]: (a, i.verisim_ReportScores) for i, a in zip(made, answers, strict=True)}
+
+
+@pytest.mark.slow
+def test_a_judge_that_fails_on_a_third_of_500_consultations_costs_those_scores_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bank = many_cases(tmp_path / "cases")
+    with serving(lambda messages: judging(messages[-1]["content"])) as judge:
+        healthy = judged(bank, tmp_path / "healthy", judge)
+        judge.fails = often(0.3)
+        caplog.clear()
+        found = judged(bank, tmp_path / "run", judge)
+        judge.fails, before = (lambda words: None), len(judge.seen)
+        completed = judged(bank, tmp_path / "run", judge)
+        asked = len(judge.seen) - before
+    assert len(found) == MANY
+    assert {name: answer for name, (answer, _) in found.items()} == {name: a for name, (a, _) in healthy.items()}
+    lost = {name for name, (_, scores) in found.items() if scores.chief["diagnosis"].value is None}
+    assert 0.2 * MANY < len(lost) < 0.4 * MANY
+    for name, (_, scores) in found.items():
+        if name in lost:
+            assert (scores.chief["diagnosis"].reason or "").startswith("the judge's backend failed: ")
+            assert (scores.coverage, scores.link_icd) == (healthy[name][1].coverage, healthy[name][1].link_icd)
+        else:
+            assert scores == healthy[name][1]
+    info = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert info["errors"] == {}
+    assert info["scores_missing"] == {}  # completed meanwhile
+    assert f"{len(lost)} questions of the scores were not answered" in caplog.text
+    assert completed == healthy
+    assert asked == len(lost)

@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from fault_server import serving
 from resume_helpers import make_bank
+from role_helpers import judging
 from test_faults import answer
 
 from verisim_tasks.cli._command import announce
 from verisim_tasks.cli.main import main
 
-SETTINGS = {"cases": "cases", "run_dir": "run", "max_turns": 5, "report": False}
+SETTINGS = {"cases": "cases", "run_dir": "run", "max_turns": 5, "report": False, "nli": None}
 
 
 @pytest.fixture
@@ -95,6 +96,35 @@ def test_ctrl_c_exits_with_130_and_says_how_to_go_on(place: Path) -> None:
     assert "verisim: stopped; what was said is kept in run" in said
     assert "verisim run --resume run" in said
     assert "Traceback" not in said
+
+
+def about_reports(words: str) -> str | None:
+    return "500" if "report" in json.loads(words)[-1]["content"].lower() else None
+
+
+@pytest.mark.slow
+def test_a_lost_report_and_a_lost_judge_score_exit_with_3_and_are_completed(
+    place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tenacity", reason="lm-eval's API models need it (lm-eval[api])")
+    with serving(lambda messages: judging(messages[-1]["content"])) as judge, serving(answer) as server:
+        args = f"model=tiny,base_url={judge.url},num_concurrent=1,max_retries=1,timeout=2"
+        scored = {"report": True, "nli": None, "judge": {"model": "local-chat-completions", "model_args": args}}
+        server.fails = about_reports
+        assert main(argv(server.url, **scored)) == 3
+        said = capfd.readouterr().err.splitlines()
+        assert "verisim: 3 reports could not be had" in said[-2]
+        assert "questions of the scores" not in said[-2]
+        assert "verisim run --resume run" in said[-1]
+        server.fails, judge.fails, asked = (lambda words: None), (lambda words: "500"), len(server.seen)
+        assert main(["run", "--resume", "run"]) == 3
+        assert len(server.seen) > asked
+        said = capfd.readouterr().err.splitlines()
+        assert "questions of the scores were not answered, and what rests on them is null" in said[-2]
+        assert "reports could not" not in said[-2]
+        judge.fails, asked = (lambda words: None), len(server.seen)
+        assert main(["run", "--resume", "run"]) == 0
+        assert len(server.seen) == asked
 
 
 def test_resume_needs_a_run_and_its_command(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -145,20 +146,17 @@ def test_exact_links_never_crash(text: str) -> None:
 
 
 def test_same_links_under_any_hash_seed() -> None:
-    program = (
-        "from verisim_tasks.language.icd import link\n"
-        "print([link(t, 5) for t in ('kidneys stones', 'acute pulmonary oedema', 'gonnorhea')])"
+    texts = ("kidneys stones", "acute pulmonary oedema", "gonnorhea")
+    program = f"from verisim_tasks.language.icd import link\nprint([link(t, 5) for t in {texts!r}])"
+    seed = "1" if os.environ.get("PYTHONHASHSEED") == "77" else "77"  # another than this process has
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONHASHSEED": seed, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": seed, "HF_HUB_OFFLINE": "1"},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "77")
-    }
-    assert len(outputs) == 1
+    assert done.stdout == f"{[link(text, 5) for text in texts]}\n"
 
 
 def test_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_all_reports_are_asked_for_in_one_call_after_the_last_turn() -> None:
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (Failed("boom"), "boom"),
+        (Failed("boom"), "the model failed: boom"),
         (TooLong(9, 5), "the prompt has 9 tokens and the model has room for 5"),
         ("", "nothing was written"),
         ("<think>Diagnosis: Flu", "nothing was written"),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from interviews import QUESTIONS, everybody, hold, profiles
@@ -13,7 +16,7 @@ from interviews import QUESTIONS, everybody, hold, profiles
 from verisim_tasks.cases.bank import find_case, load_cases
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.lexicon import default_lexicon
-from verisim_tasks.patient.base import PatientSetting
+from verisim_tasks.patient.base import Exchange, PatientSetting
 from verisim_tasks.patient.conversation import Conversation
 from verisim_tasks.patient.scripted import ScriptedPatient
 from verisim_tasks.records.case import Case
@@ -25,16 +28,23 @@ DEFLECTING = {
 }  # fmt: skip
 
 
+def everything(case: Case) -> list[list[Turn]]:
+    """The interview in every noise profile."""
+    return [turns for _, turns in hold(ScriptedPatient(), [PatientSetting(case, noise) for noise in profiles()])]
+
+
+@pytest.fixture(scope="module")
+def unchanged() -> list[list[Turn]]:
+    return everything(find_case("rheu-001"))
+
+
 @pytest.mark.parametrize("change", [{"race": "Black"}, {"race": "Asian"}, {"occupation": "judge"}, {"sex": "other"}])
-def test_noise_is_blind_to_race_sex_and_occupation(change: dict[str, str]) -> None:
+def test_noise_is_blind_to_race_sex_and_occupation(change: dict[str, str], unchanged: list[list[Turn]]) -> None:
     case = find_case("rheu-001")
     if change == {"sex": "other"}:
         change = {"sex": "female" if case.demographics.sex == "male" else "male"}
     other = case.model_copy(update={"demographics": case.demographics.model_copy(update=change)})
-    patient = ScriptedPatient()
-    for noise in profiles():
-        one = hold(patient, [PatientSetting(case, noise)])[0][1]
-        two = hold(patient, [PatientSetting(other, noise)])[0][1]
+    for one, two in zip(unchanged, everything(other), strict=True):
         assert [t.events for t in one] == [t.events for t in two]
         assert [t.withheld for t in one] == [t.withheld for t in two]
 
@@ -49,9 +59,20 @@ def is_news(turns: list[Turn]) -> bool:
     return bool(told) and turns[0].disclosed[0].fact_id not in told
 
 
-def present_and_absent(cases: list[Case]) -> list[tuple[str, list[Case], list[Case]]]:
-    """Questions about a known concept, with the cases that have it and those that neither state nor deny it."""
-    lexicon, patient = default_lexicon(), ScriptedPatient()
+def first_answers(patient: ScriptedPatient, asked: Sequence[tuple[PatientSetting, str]]) -> list[list[Turn]]:
+    """The opening, a question of its own for each patient, and the answer; all are asked in one step."""
+    openings = [patient.open(setting) for setting, _ in asked]
+    exchanges = [
+        Exchange(setting, (opening,), question, 1) for opening, (setting, question) in zip(openings, asked, strict=True)
+    ]
+    return [[opening, answer] for opening, answer in zip(openings, patient.reply(exchanges), strict=True)]
+
+
+Row = tuple[str, list[Case], list[Case]]
+
+
+def concepts_told(patient: ScriptedPatient, cases: Sequence[Case]) -> dict[str, list[Case]]:
+    """Concepts and the cases that have them as a plain, present fact that is not told at once."""
     having: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
         index = patient.index_of(case)
@@ -61,71 +82,82 @@ def present_and_absent(cases: list[Case]) -> list[tuple[str, list[Case], list[Ca
             told_at_once = fact.concept == case.opening.concept
             if concept and plain and not told_at_once and fact.category not in ("family_medical_history", "children"):
                 having[concept] += [case] if case not in having[concept] else []
-    rows = []
-    for concept, present in sorted(having.items()):
-        question = f"Do you have {lexicon.concepts[concept].name}?"
-        absent = [
-            c for c in cases if not hold(patient, [PatientSetting(c, NoiseProfile())], [question])[0][1][-1].disclosed
-        ]
-        told = [c for c in present if is_news(hold(patient, [PatientSetting(c, NoiseProfile())], [question])[0][1])]
+    return having
+
+
+def present_and_absent(patient: ScriptedPatient, cases: Sequence[Case]) -> list[Row]:
+    """Questions about a known concept, with the cases that have it and those that neither state nor deny it."""
+    lexicon, rows = default_lexicon(), []
+    having = sorted(concepts_told(patient, cases).items())
+    questions = [f"Do you have {lexicon.concepts[concept].name}?" for concept, _ in having]
+    asked = [(PatientSetting(case, NoiseProfile()), question) for question in questions for case in cases]
+    answered = iter(first_answers(patient, asked))
+    for question, (_, present) in zip(questions, having, strict=True):
+        turns = {case.id: next(answered) for case in cases}
+        absent = [c for c in cases if not turns[c.id][-1].disclosed]
+        told = [c for c in present if is_news(turns[c.id])]
         if told and absent:
             rows.append((question, told, absent))
     return rows
 
 
-@pytest.mark.slow
-def test_a_deflection_does_not_tell_whether_an_item_is_there() -> None:
-    """For each concept: deflected as often where it is present as where it is absent (difference within 3 s.e.)."""
-    rows = present_and_absent(load_cases()[:24])
+@pytest.fixture(scope="module")
+def asked_about() -> tuple[ScriptedPatient, list[Row]]:
     patient = ScriptedPatient()
-    for dimension in DIMENSIONS:
-        for level in (3, 4):
-            noise = NoiseProfile({dimension: level})
-            difference, variance, deflections = 0.0, 0.0, 0
-            for question, present, absent in rows:
-                rates = []
-                for group in (present, absent):
-                    settings = [PatientSetting(c, noise, seed) for c in group for seed in range(4)]
-                    hits = [deflected(turns[-1]) for _, turns in hold(patient, settings, [question])]
-                    rates.append((sum(hits) / len(hits), len(hits)))
-                    deflections += sum(hits)
-                (p, n), (q, m) = rates
-                pooled = (p * n + q * m) / (n + m)
-                weight = n * m / (n + m)
-                difference += weight * (p - q)
-                variance += weight**2 * pooled * (1 - pooled) * (1 / n + 1 / m)
-            if deflections:
-                assert abs(difference) <= 3 * variance**0.5 + 1e-9, (dimension, level, difference, variance**0.5)
+    return patient, present_and_absent(patient, load_cases()[:24])
 
 
-SCRIPT = """
-import json, sys
-sys.path.insert(0, "tests")
-from interviews import QUESTIONS, hold, profiles
-from verisim_tasks.cases.bank import find_case
-from verisim_tasks.patient.base import PatientSetting
-from verisim_tasks.patient.scripted import ScriptedPatient
-settings = [PatientSetting(find_case(c), n) for c in ("card-001", "paed-001") for n in profiles()]
-print(json.dumps([[t.model_dump(mode="json") for t in turns] for _, turns in hold(ScriptedPatient(), settings)]))
-"""
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [3, 4])
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_a_deflection_does_not_tell_whether_an_item_is_there(
+    dimension: str, level: int, asked_about: tuple[ScriptedPatient, list[Row]]
+) -> None:
+    """For each concept: deflected as often where it is present as where it is absent (difference within 3 s.e.)."""
+    patient, rows = asked_about
+    noise = NoiseProfile({dimension: level})
+    asked = [
+        (PatientSetting(case, noise, seed), question)
+        for question, *groups in rows
+        for group in groups
+        for case in group
+        for seed in range(4)
+    ]
+    answered = iter(first_answers(patient, asked))
+    difference, variance, deflections = 0.0, 0.0, 0
+    for _, *groups in rows:
+        rates = []
+        for group in groups:
+            hits = [deflected(next(answered)[-1]) for _ in range(4 * len(group))]
+            rates.append((sum(hits) / len(hits), len(hits)))
+            deflections += sum(hits)
+        (p, n), (q, m) = rates
+        pooled = (p * n + q * m) / (n + m)
+        weight = n * m / (n + m)
+        difference += weight * (p - q)
+        variance += weight**2 * pooled * (1 - pooled) * (1 / n + 1 / m)
+    if deflections:
+        assert abs(difference) <= 3 * variance**0.5 + 1e-9, (dimension, level, difference, variance**0.5)
+
+
+def two_patients_in_every_profile() -> list[list[dict[str, Any]]]:
+    settings = [PatientSetting(find_case(case), noise) for case in ("card-001", "paed-001") for noise in profiles()]
+    return [[turn.model_dump(mode="json") for turn in turns] for _, turns in hold(ScriptedPatient(), settings)]
 
 
 @pytest.mark.slow
 def test_the_same_words_in_every_process() -> None:
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=_environment(seed)
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(outputs) == 1
-    assert json.loads(outputs.pop())
-
-
-def _environment(seed: str) -> dict[str, str]:
-    import os
-
-    return {**os.environ, "PYTHONHASHSEED": seed}
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # another than this process has
+    done = subprocess.run(
+        [sys.executable, __file__],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+    )
+    there = json.loads(done.stdout)
+    assert there
+    assert there == two_patients_in_every_profile()
 
 
 def test_the_same_words_alone_and_among_many() -> None:
@@ -208,3 +240,7 @@ def test_a_very_dazed_patient_tells_one_thing_and_loses_the_thread() -> None:
             assert not events or len(turn.disclosed) == 1
             assert {e.fact_id for e in events if e.fact_id} <= set(turn.withheld)
     assert lost > 5
+
+
+if __name__ == "__main__":
+    print(json.dumps(two_patients_in_every_profile()))

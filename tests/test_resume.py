@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from loop_helpers import ScriptLM, make_case
 from resume_helpers import CASES, Killed, MortalLM, asked_twice, make_bank, requests, run, talk
+from role_helpers import judging, named, put_in_place
 
 from verisim_tasks.errors import UserError
 from verisim_tasks.loop.request import consult
@@ -318,3 +319,85 @@ def test_a_real_kill_leaves_all_that_was_said(bank: Path, tmp_path: Path) -> Non
     lm = MortalLM()
     assert run(lm, requests(bank, tmp_path / "run"), tmp_path / "run") == expected
     assert len(lm.calls) == 2
+
+
+def models_of(monkeypatch: pytest.MonkeyPatch, name: str, speaks: Any, dies_at: int | None = None) -> MortalLM:
+    lm = MortalLM(speaks, dies_at=dies_at)
+    put_in_place(monkeypatch, **{name: lm})
+    return lm
+
+
+def test_a_judge_is_not_asked_again(bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def judged(folder: Path) -> list[Any]:
+        sides = {"patient_side": True, "report_side": True}
+        return requests(bank, folder, circumstances=sides, judge=named("judge-lm"), nli=None)
+
+    whole, wanted = models_of(monkeypatch, "judge-lm", judging), judged(tmp_path / "whole")
+    expected = run(MortalLM(), wanted, tmp_path / "whole")
+    calls = len(whole.calls)
+    assert calls > 2
+    for dies_at in (1, calls - 1):
+        folder = tmp_path / f"run{dies_at}"
+        first = models_of(monkeypatch, "judge-lm", judging, dies_at)
+        with pytest.raises(Killed):
+            consult(MortalLM(), judged(folder))
+        second, doctor, again = models_of(monkeypatch, "judge-lm", judging), MortalLM(), judged(folder)
+        assert run(doctor, again, folder) == expected
+        assert doctor.calls == []
+        assert second.calls
+        assert not asked_twice(first, second)
+        assert sorted(first.prompts + second.prompts) == sorted(whole.prompts)
+        for a, b in zip(again, wanted, strict=True):
+            assert a.verisim_PatientSide.scores.figures() == b.verisim_PatientSide.scores.figures()
+            assert a.verisim_ReportScores == b.verisim_ReportScores
+
+
+def asking(prompt: str) -> str:
+    return ["Do you smoke?", "Does it hurt?", "Final Diagnosis: Flu"][min(prompt.count("<assistant>") - 1, 2)]
+
+
+def test_an_interviewer_is_not_asked_again(bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interviews(folder: Path) -> list[Any]:
+        return requests(bank, folder, circumstances={"mode": "patientsim"}, interviewer=named("asks"), nli=None)
+
+    whole = models_of(monkeypatch, "asks", asking)
+    consult(MortalLM(lambda p: "I smoke."), interviews(tmp_path / "whole"))
+    expected = (tmp_path / "whole" / "patientsim" / "transcripts.jsonl").read_bytes()
+    for dies_at in range(1, len(whole.calls)):
+        folder = tmp_path / f"run{dies_at}"
+        first = models_of(monkeypatch, "asks", asking, dies_at)
+        with pytest.raises(Killed):
+            consult(MortalLM(lambda p: "I smoke."), interviews(folder))
+        second = models_of(monkeypatch, "asks", asking)
+        consult(MortalLM(lambda p: "I smoke."), interviews(folder))
+        assert (folder / "patientsim" / "transcripts.jsonl").read_bytes() == expected
+        assert not asked_twice(first, second)
+        assert sorted(first.prompts + second.prompts) == sorted(whole.prompts)
+
+
+def arguing(prompt: str) -> str:
+    """A colleague who never agrees with the model under test."""
+    return talk(prompt).replace("Flu", "Asthma")
+
+
+def test_colleagues_are_not_asked_again(bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def collaborations(folder: Path) -> list[Any]:
+        together = {"doctors": ["same", named("colleague")], "central": named("colleague"), "rounds": 2}
+        return requests(bank, folder, cases=CASES[:2], circumstances={"mode": "collaboration"}, collaboration=together)[
+            :2
+        ]
+
+    whole, under_test = models_of(monkeypatch, "colleague", arguing), MortalLM()
+    expected = run(under_test, collaborations(tmp_path / "whole"), tmp_path / "whole")
+    assert b'"consensus": false' in expected
+    asked = sorted(whole.prompts + under_test.prompts)
+    for dies_at in range(1, len(whole.calls), 2):
+        folder = tmp_path / f"run{dies_at}"
+        models = [MortalLM(), models_of(monkeypatch, "colleague", arguing, dies_at)]
+        with pytest.raises(Killed):
+            consult(models[0], collaborations(folder))
+        models += [MortalLM(), models_of(monkeypatch, "colleague", arguing)]
+        assert run(models[2], collaborations(folder), folder) == expected
+        assert not asked_twice(models[0], models[2])
+        assert not asked_twice(models[1], models[3])
+        assert sorted(p for lm in models for p in lm.prompts) == asked

@@ -125,7 +125,7 @@ def test_the_clinician_takes_part_in_all_three(bank: Any) -> None:  # noqa: F811
 def test_a_judge_is_the_chief_physician(bank: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     reply = json.dumps({"justification": "x", "choice": "B", "score": "B"})
     judge = fake_judge(FakeGenerate(lambda prompt: reply))
-    monkeypatch.setattr(request, "make_judge", lambda settings, lm: judge)
+    monkeypatch.setattr(request, "make_judge", lambda settings, lm, keeping: judge)
     judged = {"judge": {"model": "verisim-clinician"}, "nli": None}
     found = results(evaluate(bank, "verisim_mvme", lm=ScriptLM(speaks), limit=1, settings=judged), "verisim_mvme")
     assert found["mvme_diagnosis"] == MARKS["B"]

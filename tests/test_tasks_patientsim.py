@@ -125,7 +125,9 @@ def test_a_case_that_a_persona_would_mimic_is_left_out(bank: Path) -> None:
 
 def use_judge(monkeypatch: pytest.MonkeyPatch, judge: Judge) -> None:
     for module in (request, roles):
-        monkeypatch.setattr(module, "make_judge", lambda settings, doctor=None: judge if settings.judge else None)
+        monkeypatch.setattr(
+            module, "make_judge", lambda settings, doctor=None, keeping=None: judge if settings.judge else None
+        )
 
 
 def test_a_judge_adds_its_scores_and_stands_in_the_results(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ def test_defaults_stand_where_nothing_is_said() -> None:
         "examiner": False,
         "collaboration": {"doctors": 3, "central": "same", "rounds": 4, "dispute_resolution": True},
         "run_dir": None,
+        "cache": False,
         "keep_restricted_text": False,
     }
 

@@ -8,15 +8,23 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
+    with writing(path) as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[IO[str]]:
+    """A new text file, to be filled piece by piece; it takes the place of an earlier one when all went well."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            yield file
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)

@@ -108,6 +108,9 @@ class Settings(BaseModel):
     """Read by ``verisim_mvme_collab`` alone."""
     run_dir: Annotated[str, StringConstraints(min_length=1)] | None = None
     """Folder for ``transcripts.jsonl``; null lets the suite choose and log one."""
+    cache: bool | Annotated[str, StringConstraints(min_length=1)] = False
+    """Keep what judge, NLI, patient's model, interviewer and colleagues answer between runs: true for the folder
+    that ``verisim cache`` names, or another one. The model under test has lm-eval's own ``--use_cache``."""
     keep_restricted_text: bool = False
     """Write what is said in cases under a data-use agreement into the transcripts; by default it is left out."""
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verisim_metrics.judging.records import Cost, CountTokens, Failure, Generate, JudgePrompt
+from verisim_metrics.judging.records import Cost, CountTokens, Failure, Generate, JudgePrompt, Replies
 from verisim_tasks._stable import digest
 from verisim_tasks.errors import UserError
+
+AT_ONCE = 512
+"""Different prompts that go to the backend in one call, so that a kill costs no more than their replies. Prompts whose
+reply is known count too, so that a run that goes on asks the same prompts together."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +23,7 @@ class Asker:
     generate: Generate
     identity: Mapping[str, Any]
     """Which model answers, JSON-able, without secrets: part of every cache key."""
-    cache: MutableMapping[str, str] | None = None
+    cache: Replies | None = None
     count: CountTokens | None = None
 
     def ask(self, prompts: Sequence[JudgePrompt], samples: Sequence[int]) -> list[tuple[str | Failure, Cost]]:
@@ -28,19 +33,30 @@ class Asker:
             prompts: The prompts of one round.
             samples: Number of the draw for each prompt. Greedy prompts have one draw, whatever the number.
         """
-        keys = [self._key(prompt, sample) for prompt, sample in zip(prompts, samples, strict=True)]
+        keys = self._keys(prompts, samples)
         first = dict(reversed(list(zip(keys, prompts, strict=True))))
         order = list(dict.fromkeys(keys))
-        replies: dict[str, str | Failure] = {key: known for key in order if (known := self._known(key)) is not None}
-        missing = [key for key in order if key not in replies]
-        fresh = _ask_apart(self.generate, [first[key] for key in missing])
+        replies: dict[str, str | Failure] = {}
         costs: dict[str, Cost] = {}
-        for key, reply in zip(missing, fresh, strict=True):
-            replies[key] = reply
-            costs[key] = self._cost(first[key], reply)
-            if self.cache is not None and isinstance(reply, str) and reply.strip():
-                self.cache[key] = reply
+        for start in range(0, len(order), AT_ONCE):
+            together = order[start : start + AT_ONCE]
+            replies.update({key: known for key in together if (known := self._known(key)) is not None})
+            missing = [key for key in together if key not in replies]
+            fresh = dict(zip(missing, _ask_apart(self.generate, [first[key] for key in missing]), strict=True))
+            costs.update({key: self._cost(first[key], reply) for key, reply in fresh.items()})
+            replies.update(fresh)
+            self._keep(fresh)
         return [(replies[key], costs.pop(key, Cost())) for key in keys]
+
+    def _keys(self, prompts: Sequence[JudgePrompt], samples: Sequence[int]) -> list[str]:
+        """The key of each prompt; equal sampled prompts (repeats that went alike) get draws of their own."""
+        seen: Counter[str] = Counter()
+        keys: list[str] = []
+        for prompt, sample in zip(prompts, samples, strict=True):
+            key = self._key(prompt, sample)
+            keys.append(f"{key}.{seen[key]}" if prompt.temperature > 0 and seen[key] else key)
+            seen[key] += 1
+        return keys
 
     def _key(self, prompt: JudgePrompt, sample: int) -> str:
         return digest(
@@ -52,6 +68,12 @@ class Asker:
                 "sample": sample if prompt.temperature > 0 else 0,
             }
         )
+
+    def _keep(self, replies: Mapping[str, str | Failure]) -> None:
+        """Keep what holds text."""
+        told = {key: reply for key, reply in replies.items() if isinstance(reply, str) and reply.strip()}
+        if self.cache is not None and told:
+            self.cache.update(told)
 
     def _known(self, key: str) -> str | None:
         found = None if self.cache is None else self.cache.get(key)

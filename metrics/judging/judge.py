@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from verisim_metrics.judging.records import (
     Judgement,
     JudgePrompt,
     Question,
+    Replies,
     Settings,
     Vote,
 )
@@ -40,7 +42,7 @@ class Judge:
         *,
         identity: Mapping[str, Any],
         settings: Settings | None = None,
-        cache: MutableMapping[str, str] | None = None,
+        cache: Replies | None = None,
         count_tokens: CountTokens | None = None,
     ) -> None:
         """Bind a backend.
@@ -56,6 +58,8 @@ class Judge:
         self.identity = dict(identity)
         self._asker = Asker(generate, self.identity, cache, count_tokens)
         self._spent: dict[str, Cost] = {}
+        self.lost: Counter[str] = Counter()
+        """Questions without an answer because the backend failed, by reason: asked again, they may have one."""
 
     def describe(self) -> dict[str, Any]:
         """The judge as JSON-able data, for the instrument fingerprint of judged scores."""
@@ -86,7 +90,15 @@ class Judge:
         for ask in asks:
             by_question.setdefault(ask.question, []).append(ask)
             self._spent[ask.cost.unit] = self._spent.get(ask.cost.unit, Cost(unit=ask.cost.unit)) + ask.cost
-        return [_judgement(by_question[n]) for n in range(len(questions))]
+        judgements = [_judgement(by_question[n]) for n in range(len(questions))]
+        self._count_lost(judgements, by_question)
+        return judgements
+
+    def _count_lost(self, judgements: Sequence[Judgement], by_question: Mapping[int, Sequence[_Ask]]) -> None:
+        for number, judgement in enumerate(judgements):
+            failed = [ask.failure for ask in by_question[number] if ask.failure and not ask.lasting]
+            if judgement.reason is not None and failed:
+                self.lost[failed[0]] += 1
 
     def _asks(self, question: int, case: _Case) -> list[_Ask]:
         votes = 1 if case.rubric.kind in ("list", "fields") else self.settings.votes
@@ -147,6 +159,7 @@ class _Ask:
     attempts: int = 0
     reading: Reading | None = None
     failure: str | None = None
+    lasting: bool = False
     cost: Cost = field(default_factory=Cost)
 
     def take(self, reply: str | Failure, cost: Cost) -> None:
@@ -154,6 +167,7 @@ class _Ask:
         self.cost += cost
         if isinstance(reply, Failure):
             self.reading, self.failure = None, f"the judge's backend failed: {reply.reason}"
+            self.lasting = reply.lasting
         else:
             self.reading = read_reply(reply, self.case.rubric, self.case.mark, self.case.echo)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from verisim_metrics.judging.rubric import Rubric
 
@@ -17,6 +17,8 @@ class Failure:
     """The backend gave no reply, and why."""
 
     reason: str
+    lasting: bool = False
+    """Asking again would change nothing, as for a prompt that is too long."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,16 @@ Generate: TypeAlias = Callable[[Sequence[JudgePrompt]], Sequence["str | Failure"
 """Answers all prompts in one call, in their order."""
 CountTokens: TypeAlias = Callable[[str], "int | None"]
 """Tokens of a text, or None where nobody can tell."""
+
+
+class Replies(Protocol):
+    """Replies by content, as a dictionary has them."""
+
+    def get(self, key: str, /) -> str | None:
+        """What is kept, or None."""
+
+    def update(self, replies: Mapping[str, str], /) -> None:
+        """Keep replies."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from verisim_tasks import __version__
 from verisim_tasks.errors import EXIT_INTERRUPTED, EXIT_USER_ERROR, UserError
 
 COMMANDS: tuple[str, ...] = (
-    *("run", "merge", "path", "register", "cases", "ask", "chat", "compare-patients"),
+    *("run", "merge", "cache", "path", "register", "cases", "ask", "chat", "compare-patients"),
     *("verify", "score", "match", "icd", "nli", "mvme", "context"),
     *("entry", "report", "card", "leaderboard", "agreement", "rate"),
 )

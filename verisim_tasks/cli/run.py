@@ -24,11 +24,13 @@ stopping and going on:
   --resume RUN_DIR   go on with a stopped or incomplete run: nothing that was said is asked again. RUN_DIR is the folder
                      with turns.jsonl; the run's own arguments are kept there, further ones come behind them
   --shard 3/8        run the third of eight parts of the cases; 'verisim merge' puts the parts together
-exit codes: 0, 2 for a mistake in the arguments, 3 when consultations ended in an error, 130 after Ctrl-C
+exit codes: 0, 2 for a mistake in the arguments, 3 when consultations, reports or judged scores were lost to faults (the
+last lines say what is missing and how to complete it), 130 after Ctrl-C
 
 settings, as --metadata '{"verisim": {"max_turns": 10}}':
   patient scripted | cases bank or a file or folder | max_turns 20 | seed 1234 | repeats 1 |
-  max_reply_tokens 256 | run_dir where transcripts.jsonl goes
+  max_reply_tokens 256 | run_dir where transcripts.jsonl goes | cache true or a folder: what judge, NLI and other models
+  beside the doctor answer is kept between runs (verisim cache)
 
 examples:
   verisim run --model verisim-clinician --tasks verisim_core --output_path results

@@ -31,6 +31,7 @@ from verisim_tasks.loop.collab_prompts import (
     synthesis_request,
 )
 from verisim_tasks.loop.engine import DoctorGenerate, ask_questions, run_consultations
+from verisim_tasks.loop.labels import labelled
 from verisim_tasks.loop.onestep import stated_diagnosis
 from verisim_tasks.loop.plan import Plan
 from verisim_tasks.loop.prompts import Conversation, conversation
@@ -173,9 +174,8 @@ def _ask(model: DoctorGenerate, prompts: Sequence[Conversation]) -> list[str | N
 
 def _merge(meetings: Sequence[_Meeting], group: Group) -> None:
     reports = [_reports(m, group) for m in meetings]
-    for meeting, own, text in zip(
-        meetings, reports, _ask(group.central, [merge_request(own) for own in reports]), strict=True
-    ):
+    prompts = [labelled(merge_request(own), m.plan, "merge") for m, own in zip(meetings, reports, strict=True)]
+    for meeting, own, text in zip(meetings, reports, _ask(group.central, prompts), strict=True):
         meeting.collected = read_merge(text, own)
 
 
@@ -196,7 +196,8 @@ def _discuss(meetings: Sequence[_Meeting], group: Group, settings: Settings) -> 
         if revision:
             _revise(waiting, group, settings.max_turns)
         apart = [m for m in waiting if not m.agreed]
-        points = _ask(group.central, [disagreements_request(m.opinions) for m in apart])
+        prompts = [labelled(disagreements_request(m.opinions), m.plan, f"disagreements {revision}") for m in apart]
+        points = _ask(group.central, prompts)
         listed = {id(m): read_points(text) for m, text in zip(apart, points, strict=True)}
         for m in waiting:
             m.rounds.append(
@@ -210,29 +211,25 @@ def _revise(meetings: Sequence[_Meeting], group: Group, max_turns: int) -> None:
     for place, doctor in enumerate(group.doctors):
         here = [(m, old) for m, old in zip(meetings, before, strict=True) if place in m.present]
         seats = [(m, m.present.index(place), old) for m, old in here]
-        prompts = [
-            revision_request(
-                conversation(
-                    m.interviews[place].turns,
-                    max_turns=max_turns,
-                    forced=False,
-                    preface=doctor.preface,
-                    examiner=True,
-                ),
-                m.facts,
-                old,
-                m.rounds[-1].disagreements,
-            )
-            for m, _, old in seats
-        ]
+        prompts = [_revision(m, place, doctor, old, max_turns) for m, _, old in seats]
         for (meeting, seat, _), text in zip(seats, _ask(doctor.write, prompts), strict=True):
             diagnosis = stated_diagnosis(parse_report(text)) if text else None
             if diagnosis:
                 meeting.opinions[seat] = Opinion(doctor=doctor.name, diagnosis=diagnosis, text=text)
 
 
+def _revision(meeting: _Meeting, place: int, doctor: Colleague, old: Sequence[Opinion], max_turns: int) -> Conversation:
+    """What one doctor is asked in this round."""
+    said = conversation(
+        meeting.interviews[place].turns, max_turns=max_turns, forced=False, preface=doctor.preface, examiner=True
+    )
+    prompt = revision_request(said, meeting.facts, old, meeting.rounds[-1].disagreements)
+    return labelled(prompt, meeting.plan, f"revision {len(meeting.rounds)}")
+
+
 def _synthesise(meetings: Sequence[_Meeting], group: Group) -> None:
-    texts = _ask(group.central, [synthesis_request(m.facts, m.opinions) for m in meetings])
+    prompts = [labelled(synthesis_request(m.facts, m.opinions), m.plan, "synthesis") for m in meetings]
+    texts = _ask(group.central, prompts)
     for meeting, text in zip(meetings, texts, strict=True):
         read = parse_report(text)
         meeting.synthesis = read if stated_diagnosis(read) else None

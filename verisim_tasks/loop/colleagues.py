@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -15,13 +15,15 @@ from verisim_tasks.clinician.model import ClinicianLM
 from verisim_tasks.clinician.policy import POLICIES
 from verisim_tasks.loop.collaboration import Colleague
 from verisim_tasks.loop.engine import DoctorGenerate
+from verisim_tasks.loop.keeping import NOWHERE, Keeping
 from verisim_tasks.loop.model import ModelSpeaker
 from verisim_tasks.loop.prompts import PACKAGE
 from verisim_tasks.loop.role_model import ModelSpec, create_model
+from verisim_tasks.loop.role_speaker import role_speaker
 from verisim_tasks.records.transcript import Role
 from verisim_tasks.settings import RoleModel
 
-WHO = "colleague"
+WHO: Final = "colleague"
 
 Writer = Callable[[ModelSpeaker, Any], DoctorGenerate]
 """From a speaker and its model to the same with room for a report."""
@@ -44,14 +46,15 @@ class UnderTest(Speaking):
     gen_kwargs: dict[str, Any]
     max_reply_tokens: int
     preface: str | None = None
+    keeping: Keeping = NOWHERE
+    """Where the words of colleagues that are other models are kept."""
 
-    def beside(self, lm: Any, role: Role) -> Speaking:
+    def beside(self, lm: Any, role: Role, args: Mapping[str, Any] | None = None) -> Speaking:
         """Another model, asked in the same way."""
         chat = self.chat or isinstance(lm, ClinicianLM)
-        speaker = ModelSpeaker(
-            lm, chat=chat, gen_kwargs=self.gen_kwargs, max_reply_tokens=self.max_reply_tokens, who=WHO
-        )
-        return Speaking(lm, speaker, role)
+        options = {"chat": chat, "gen_kwargs": self.gen_kwargs, "max_reply_tokens": self.max_reply_tokens}
+        name = f"{WHO} {digest([role.model, role.settings])[:12]}"
+        return Speaking(lm, role_speaker(lm, WHO, self.keeping, args=args, name=name, **options), role)
 
 
 @functools.cache
@@ -121,7 +124,7 @@ def _speaking(given: str | RoleModel, under_test: UnderTest, loaded: dict[str, S
     if key not in loaded:
         name = ":".join(filter(None, (spec.identity["model"], spec.identity["weights"])))
         role = Role(model=name, settings={"model": spec.identity})
-        loaded[key] = under_test.beside(create_model(spec, WHO), role)
+        loaded[key] = under_test.beside(create_model(spec, WHO), role, spec.args)
     return loaded[key]
 
 

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from verisim_tasks._stable import digest
 from verisim_tasks.clinician.model import ClinicianLM
 from verisim_tasks.loop.channel import Channel
 from verisim_tasks.loop.engine import DoctorGenerate, run_consultations
 from verisim_tasks.loop.instrument import describe_instrument
+from verisim_tasks.loop.keeping import NOWHERE, Keeping
 from verisim_tasks.loop.model import ModelSpeaker
 from verisim_tasks.loop.modes import Call
 from verisim_tasks.loop.prompts import Conversation, Message
 from verisim_tasks.loop.replies import Failed, TooLong
 from verisim_tasks.loop.role_model import ModelSpec, chat_channel, create_model
+from verisim_tasks.loop.role_speaker import role_speaker
 from verisim_tasks.loop.simulating import is_same
 from verisim_tasks.patient.base import Exchange, PatientSetting
 from verisim_tasks.patient.persona import persona_of
@@ -30,7 +32,7 @@ from verisim_tasks.patient.played.prompts import prompts_digest, simulation_prom
 from verisim_tasks.records.transcript import Role, Transcript, Turn
 from verisim_tasks.settings import Settings
 
-WHO = "interviewer"
+WHO: Final = "interviewer"
 CONTEXT = "its context is full"
 """Why a patient falls silent for good; such an interview is scored up to there."""
 
@@ -39,7 +41,7 @@ def run_interviews(call: Call) -> list[Transcript]:
     """One transcript for each plan, in order; ``call.doctor`` speaks for the model under test, here as the patient."""
     patient = UnaidedPatient(patient_speaker(call.doctor), call.preface)
     patient.prepare([plan.setting() for plan in call.plans])
-    ask, role = make_interviewer(call.settings, call.lm, call.doctor)
+    ask, role = make_interviewer(call.settings, call.lm, call.doctor, call.keeping)
     transcripts = run_consultations(
         call.plans,
         ask,
@@ -55,23 +57,26 @@ def run_interviews(call: Call) -> list[Transcript]:
     return [_settled(t) for t in transcripts]
 
 
-def make_interviewer(settings: Settings, lm: Any, under_test: ModelSpeaker) -> tuple[DoctorGenerate, Role]:
+def make_interviewer(
+    settings: Settings, lm: Any, under_test: ModelSpeaker, keeping: Keeping = NOWHERE
+) -> tuple[DoctorGenerate, Role]:
     """Who asks, and how the role is named in transcripts; raises ``UserError`` for a model that cannot be had."""
     if settings.interviewer == "same":
         return under_test, under_test.role("same").model_copy(update={"same_as_doctor": True})
     if settings.interviewer == "clinician":
         clinician = ClinicianLM()
-        return _asker(clinician, settings), Role(model=clinician.model, settings=clinician.get_model_info())
+        return _asker(clinician, settings, keeping), Role(model=clinician.model, settings=clinician.get_model_info())
     spec = ModelSpec.read(settings.interviewer.model_dump(include={"model", "model_args"}), WHO)
     interviewer = create_model(spec, WHO)
     name = ":".join(filter(None, (spec.identity["model"], spec.identity["weights"])))
     role = Role(model=name, settings={"model": spec.identity}, same_as_doctor=is_same(spec.identity, lm))
-    return _asker(interviewer, settings), role
+    return _asker(interviewer, settings, keeping, spec.args), role
 
 
-def _asker(lm: Any, settings: Settings) -> ModelSpeaker:
+def _asker(lm: Any, settings: Settings, keeping: Keeping, args: Mapping[str, Any] | None = None) -> ModelSpeaker:
     channel = chat_channel(lm, WHO)
-    speaker = ModelSpeaker(lm, chat=True, gen_kwargs={}, max_reply_tokens=settings.max_reply_tokens, who=WHO)
+    options = {"chat": True, "gen_kwargs": {}, "max_reply_tokens": settings.max_reply_tokens}
+    speaker = role_speaker(lm, WHO, keeping, args=args, name=WHO, **options)
     speaker.channel = channel
     return speaker
 

@@ -1,4 +1,4 @@
-"""The doctor and the patient with a run log: what they said before a stop is replayed, what they say now is kept."""
+"""Speakers and patients with a run log: what they said before a stop is replayed, what they say now is kept."""
 
 from __future__ import annotations
 
@@ -25,29 +25,39 @@ before count too, so that a resumed run asks the same prompts together as one th
 
 
 class LoggedSpeaker(ModelSpeaker):
-    """The model under test with a run log. An empty answer of an API model, given twice, is no answer."""
+    """A model with a run log. An empty answer of an API model, given twice, is no answer.
 
-    def __init__(self, lm: Any, *, section: Section | None, **options: Any) -> None:
+    Args:
+        lm: The model.
+        section: Where its words are kept, if they are.
+        logged_as: Who it is in the log: models that may get the same prompts have different names.
+        **options: As ``ModelSpeaker`` takes them.
+    """
+
+    def __init__(self, lm: Any, *, section: Section | None, logged_as: str = DOCTOR, **options: Any) -> None:
         super().__init__(lm, **options)
         self._section = section
+        self._logged_as = logged_as
 
     def __call__(self, prompts: Sequence[Conversation]) -> list[Reply]:
         """One reply for each prompt, in order; those of the log are not asked for again."""
         if self._section is None:
             return self._speak(prompts)
-        return replay(self._section, prompts, self._speak, greedy=self.greedy)
+        return replay(self._section, prompts, self._speak, who=self._logged_as, greedy=self.greedy)
 
     def _speak(self, prompts: Sequence[Conversation]) -> list[Reply]:
         replies: list[Reply] = super().__call__(prompts)
         return mark_empty(replies) if self._is_api else replies
 
 
-def replay(section: Section, prompts: Sequence[Conversation], ask: DoctorGenerate, *, greedy: bool) -> list[Reply]:
+def replay(
+    section: Section, prompts: Sequence[Conversation], ask: DoctorGenerate, *, who: str = DOCTOR, greedy: bool
+) -> list[Reply]:
     """The logged replies, and new ones for the rest, which are logged as they come.
 
     Greedy: the same prompt has one reply, whoever gets it, and is asked once. Replies that failed are not logged.
     """
-    slots = _slots(prompts)
+    slots = _slots(prompts, who)
     places: dict[Any, list[int]] = {}
     for place, slot in enumerate(slots):
         places.setdefault(slot[2] if greedy else slot, []).append(place)
@@ -77,12 +87,12 @@ def _find(section: Section, slots: Sequence[Slot], greedy: bool) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _slots(prompts: Sequence[Conversation]) -> list[Slot]:
+def _slots(prompts: Sequence[Conversation], who: str) -> list[Slot]:
     seen: Counter[tuple[Label | None, str]] = Counter()
     slots: list[Slot] = []
     for prompt in prompts:
         key = (label_of(prompt), words_digest([[m.role, m.content] for m in prompt]))
-        slots.append((DOCTOR, *key, seen[key]))
+        slots.append((who, *key, seen[key]))
         seen[key] += 1
     return slots
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +11,16 @@ from typing import Any
 
 from verisim_tasks._files import write_atomically
 from verisim_tasks.errors import UserError
+from verisim_tasks.loop.gaps import Gaps
 from verisim_tasks.loop.resuming import PATIENTSIM
+from verisim_tasks.loop.run_header import ELSEWHERE
 from verisim_tasks.loop.run_log import LOG, load_log, log_files
 from verisim_tasks.loop.shards import Shard, split_source
 from verisim_tasks.loop.store import (
     RUN_INFO,
     TRANSCRIPTS,
-    Gaps,
     dump,
+    in_order,
     load_transcripts,
     write_run_info,
     write_transcripts,
@@ -71,8 +74,10 @@ def _merge(parts: Sequence[Path], out: Path) -> Merged:
     settings = dict(infos[0].get("settings") or {})
     shards = [split_source(str((info.get("settings") or {}).get("cases", "bank")))[1] for info in infos]
     settings.update(cases=split_source(str(settings.get("cases", "bank")))[0], run_dir=str(out))
-    write_run_info(out, settings, transcripts)
-    return Merged(path, Gaps.among(transcripts), _missing(shards))
+    lost: Counter[str] = Counter()
+    for info in infos:
+        lost.update(info.get("scores_missing") or {})
+    return Merged(path, write_run_info(out, settings, in_order(transcripts), lost), _missing(shards))
 
 
 def _info(part: Path) -> dict[str, Any]:
@@ -94,7 +99,7 @@ def _refuse_strangers(parts: Sequence[Path], infos: Sequence[Mapping[str, Any]])
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     def plain(info: Mapping[str, Any]) -> dict[str, Any]:
-        settings = {k: v for k, v in (info.get("settings") or {}).items() if k != "run_dir"}
+        settings = {k: v for k, v in (info.get("settings") or {}).items() if k not in ELSEWHERE}
         return {**settings, "cases": split_source(str(settings.get("cases", "bank")))[0]}
 
     a, b = plain(one), plain(other)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import hash_args
@@ -14,6 +14,7 @@ from lm_eval.api.model import hash_args
 from verisim_tasks.errors import UserError
 from verisim_tasks.loop.channel import Channel, choose_channel, measure, prompt_key
 from verisim_tasks.loop.engine import Reply
+from verisim_tasks.loop.labels import Label, label_of
 from verisim_tasks.loop.prompts import Conversation
 from verisim_tasks.loop.replies import Failed, TooLong, describe_error
 from verisim_tasks.records.transcript import Role
@@ -52,6 +53,25 @@ def reply_kwargs(given: dict[str, Any], stops: Sequence[str], max_reply_tokens: 
     }
 
 
+class ReplyCache(Protocol):
+    """Replies by key, as a dictionary has them."""
+
+    def get(self, key: str, /) -> Any | None:
+        """What is kept, or None."""
+
+    def update(self, replies: Mapping[str, Any], /) -> None:
+        """Keep replies."""
+
+
+SlotOf = Callable[[Any, Mapping[str, Any], "Label | None"], "str | None"]
+"""From a rendered prompt, the generation arguments and the message asked for to a key; None is not kept."""
+
+
+def response_slot(text: Any, kwargs: Mapping[str, Any], label: Label | None) -> str | None:
+    """The key of lm-eval's own response cache, which keeps greedy answers."""
+    return None if kwargs["do_sample"] else str(hash_args(METHOD, (text, kwargs)))
+
+
 class NeverAnsweredError(UserError):
     """The model has not answered once since the start of the run."""
 
@@ -65,9 +85,9 @@ class NeverAnsweredError(UserError):
 class ModelSpeaker:
     """Speaks with an lm-eval model.
 
-    Identical prompts of a greedy turn are asked once. Greedy answers are read from and written to lm-eval's response
-    cache. One failing request costs one consultation, not the run. An empty answer of an API model is asked again
-    once: lm-eval makes one of an error body too.
+    Identical prompts of a greedy turn are asked once. Answers are read from and written to a cache: lm-eval's response
+    cache for the doctor, the content cache for other roles. One failing request costs one consultation, not the run. An
+    empty answer of an API model is asked again once: lm-eval makes one of an error body too.
     """
 
     def __init__(
@@ -77,7 +97,8 @@ class ModelSpeaker:
         chat: bool,
         gen_kwargs: dict[str, Any],
         max_reply_tokens: int,
-        cache: MutableMapping[str, Any] | None = None,
+        cache: ReplyCache | None = None,
+        slot_of: SlotOf = response_slot,
         who: str = "doctor",
     ) -> None:
         self._lm = lm
@@ -85,6 +106,7 @@ class ModelSpeaker:
         self.channel: Channel = choose_channel(lm, chat=chat)
         self.kwargs = reply_kwargs(gen_kwargs, self.channel.stops, max_reply_tokens)
         self._cache = cache
+        self._slot_of = slot_of
         self._answered = False
         self._failures = 0
         self.asked = 0
@@ -134,14 +156,20 @@ class ModelSpeaker:
             key = prompt_key(text) if self.greedy else f"{position}"
             rendered.setdefault(key, text)
             waiting.setdefault(key, []).append(position)
-        answers = self._answer([rendered[key] for key in waiting])
+        slots = [self._slots(rendered[key], [prompts[i] for i in places]) for key, places in waiting.items()]
+        answers = self._answer([rendered[key] for key in waiting], slots)
         for positions, answer in zip(waiting.values(), answers, strict=True):
             replies.update(dict.fromkeys(positions, answer))
         return [replies[position] for position in range(len(prompts))]
 
-    def _answer(self, texts: list[Any]) -> list[str | Failed]:
-        """Cached answers, and the model's own for the rest."""
-        known = [self._recall(text) for text in texts]
+    def _answer(self, texts: list[Any], slots: list[list[str]]) -> list[str | Failed]:
+        """Cached answers, and the model's own for the rest.
+
+        Args:
+            texts: Rendered prompts.
+            slots: The keys of each in the cache: the same prompt may be asked for several messages.
+        """
+        known = [self._recall(own) for own in slots]
         missing = [i for i, answer in enumerate(known) if answer is None]
         fresh: list[str | Failed] = list(self._ask([texts[i] for i in missing]))
         failed = [answer for answer in fresh if isinstance(answer, Failed)]
@@ -155,7 +183,8 @@ class ModelSpeaker:
         merged: list[str | Failed] = ["" if answer is None else answer for answer in known]
         for i, new in zip(missing, fresh, strict=True):
             merged[i] = new
-            self._remember(texts[i], new)
+        unkept = [i for i, own in enumerate(slots) if known[i] is None or len(own) > 1]
+        self._remember([slots[i] for i in unkept], [merged[i] for i in unkept])
         return merged
 
     def _ask(self, texts: list[Any]) -> list[str | Failed]:
@@ -208,21 +237,32 @@ class ModelSpeaker:
     def _is_api(self) -> bool:
         return hasattr(self._lm, "base_url")
 
-    def _hash(self, text: Any) -> str:
-        return str(hash_args(METHOD, (text, self.kwargs)))
+    def _slots(self, text: Any, prompts: Sequence[Conversation]) -> list[str]:
+        """The keys of one rendered prompt, one for each message it is asked for."""
+        if self._cache is None:
+            return []
+        slots = (self._slot_of(text, self.kwargs, label_of(prompt)) for prompt in prompts)
+        return list(dict.fromkeys(slot for slot in slots if slot is not None))
 
-    def _recall(self, text: Any) -> str | None:
-        if self._cache is None or not self.greedy:
+    def _recall(self, slots: Sequence[str]) -> str | None:
+        """The cached answer; an empty one of an API model is none."""
+        if self._cache is None:
             return None
-        found = self._cache.get(self._hash(text))
-        if found is None or (found == "" and self._is_api):
-            return None
-        self._answered = True
-        return _as_text(found)
+        for slot in slots:
+            found = self._cache.get(slot)
+            if found is not None and not (found == "" and self._is_api):
+                self._answered = True
+                return _as_text(found)
+        return None
 
-    def _remember(self, text: Any, answer: str | Failed) -> None:
-        if self._cache is not None and self.greedy and isinstance(answer, str):
-            self._cache[self._hash(text)] = answer
+    def _remember(self, slots: Sequence[Sequence[str]], answers: Sequence[str | Failed]) -> None:
+        """Keep answers under all their keys; an empty one of an API model is none."""
+        kept: dict[str, str] = {}
+        for own, answer in zip(slots, answers, strict=True):
+            if isinstance(answer, str) and not (answer == "" and self._is_api):
+                kept.update(dict.fromkeys(own, answer))
+        if self._cache is not None and kept:
+            self._cache.update(kept)
 
 
 def _as_text(answer: Any) -> str:

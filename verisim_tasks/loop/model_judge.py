@@ -12,7 +12,7 @@ from verisim_tasks.errors import UserError
 from verisim_tasks.loop.channel import Channel, count_tokens
 from verisim_tasks.loop.model import GIVE_UP_AFTER, ModelSpeaker, NeverAnsweredError
 from verisim_tasks.loop.prompts import Conversation, Message
-from verisim_tasks.loop.replies import Failed, TooLong
+from verisim_tasks.loop.replies import Failed, TooLong, mark_empty
 from verisim_tasks.loop.role_model import SAME, ModelSpec, chat_channel, create_model, name_of
 from verisim_tasks.records.transcript import Role
 
@@ -129,7 +129,8 @@ class ModelJudge:
             )
         if any(isinstance(reply, str) for reply in replies):
             self.channel = asker.channel
-        return [_reply(reply) for reply in replies]
+        told = mark_empty(replies) if hasattr(self.lm, "base_url") else replies  # an error body becomes an empty text
+        return [_reply(reply) for reply in told]
 
     def _from_the_end(
         self, prompts: Sequence[JudgePrompt], schema: Mapping[str, Any] | None, failure: Failure
@@ -154,5 +155,5 @@ def _conversation(prompt: JudgePrompt) -> Conversation:
 
 def _reply(reply: str | TooLong | Failed) -> str | Failure:
     if isinstance(reply, TooLong):
-        return Failure(f"the prompt has {reply.tokens} tokens and the judge has room for {reply.limit}")
+        return Failure(f"the prompt has {reply.tokens} tokens and the judge has room for {reply.limit}", lasting=True)
     return Failure(reply.error) if isinstance(reply, Failed) else reply

@@ -13,6 +13,7 @@ from verisim_tasks.loop.collaboration import Group, run_collaborations
 from verisim_tasks.loop.colleagues import UnderTest, make_central, make_doctors
 from verisim_tasks.loop.engine import DoctorGenerate, Progress, Reply, run_consultations
 from verisim_tasks.loop.instrument import describe_instrument, describe_onestep
+from verisim_tasks.loop.keeping import NOWHERE, Keeping
 from verisim_tasks.loop.model import ModelSpeaker
 from verisim_tasks.loop.onestep import run_onestep
 from verisim_tasks.loop.plan import Plan
@@ -42,6 +43,8 @@ class Call:
     progress: Progress | None = None
     chat: bool = False
     gen_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    keeping: Keeping = NOWHERE
+    """Where the words of other models than the one under test are kept."""
 
     @property
     def doctor_role(self) -> Role:
@@ -137,6 +140,7 @@ def _collaborations(call: Call) -> list[Transcript]:
         gen_kwargs=dict(call.gen_kwargs),
         max_reply_tokens=call.settings.max_reply_tokens,
         preface=call.preface,
+        keeping=call.keeping,
     )
     write = functools.partial(report_writer, max_report_tokens=call.settings.max_report_tokens)
     options = call.settings.collaboration

@@ -15,7 +15,7 @@ from verisim_tasks.loop.engine import DoctorGenerate
 from verisim_tasks.loop.plan import Plan
 from verisim_tasks.loop.prompts import onestep_request
 from verisim_tasks.loop.replies import Failed, TooLong
-from verisim_tasks.loop.reports import ReportReply, read_report
+from verisim_tasks.loop.reports import read_report
 from verisim_tasks.records.case_text import record_text
 from verisim_tasks.records.transcript import Outcome, Report, Role, StopReason, Transcript, Turn
 
@@ -57,7 +57,7 @@ def _transcript(
         repeat=plan.repeat,
         roles=roles,
         turns=(Turn(index=0, speaker="examiner", text=record, heard_by=("doctor",)),),
-        outcome=_outcome(reply, read, report),
+        outcome=_outcome(reply, report),
         report=report,
         report_missing=read.reason,
         fingerprint=digest(instrument),
@@ -65,14 +65,11 @@ def _transcript(
     )
 
 
-def _outcome(reply: str | TooLong | Failed, read: ReportReply, report: Report | None) -> Outcome:
-    reason: StopReason = "diagnosed"
-    if isinstance(reply, TooLong):
-        reason = "context_limit"
-    elif isinstance(reply, Failed):
-        reason = "error"
-    error = f"doctor: {read.reason}" if reason == "error" else None
-    return Outcome(diagnosis=stated_diagnosis(report), stop_reason=reason, turns=0, error=error)
+def _outcome(reply: str | TooLong | Failed, report: Report | None) -> Outcome:
+    if isinstance(reply, Failed):
+        return Outcome(diagnosis=None, stop_reason="error", turns=0, error=f"doctor: {reply.error}")
+    reason: StopReason = "context_limit" if isinstance(reply, TooLong) else "diagnosed"
+    return Outcome(diagnosis=stated_diagnosis(report), stop_reason=reason, turns=0)
 
 
 def stated_diagnosis(report: Report | None) -> str | None:

@@ -15,6 +15,8 @@ from verisim_tasks.records.transcript import Report
 Asking = Callable[[Sequence[Conversation]], Sequence[str | TooLong | Failed]]
 SWITCHED_OFF = "no report was asked for"
 NO_REPORT_AFTER = "the consultation ended in {reason}"
+NOT_HAD = "the model failed: "
+"""Begins the reason of a report that could not be had: asked again, it may be."""
 
 log = logging.getLogger("lm_eval.verisim")  # below lm-eval's own, so that its level and handler hold
 
@@ -51,7 +53,7 @@ def read_report(reply: str | TooLong | Failed, *, examined: bool = True) -> Repo
     if isinstance(reply, TooLong):
         return ReportReply(None, f"the prompt has {reply.tokens} tokens and the model has room for {reply.limit}")
     if isinstance(reply, Failed):
-        return ReportReply(None, reply.error)
+        return ReportReply(None, f"{NOT_HAD}{reply.error}")
     said = spoken(reply)
     if not said:
         return ReportReply(None, "nothing was written")

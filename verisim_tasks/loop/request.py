@@ -11,6 +11,7 @@ import functools
 import json
 import logging
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,11 +22,14 @@ from pydantic import BaseModel, ConfigDict
 
 from verisim_metrics.mvme.scores import ReportScores, score_reports
 from verisim_metrics.patientsim.personas import find_persona
+from verisim_tasks._files import write_atomically
 from verisim_tasks._stable import digest
 from verisim_tasks.cases.bank import load_cases
 from verisim_tasks.errors import UserError
 from verisim_tasks.loop.beside import hand_over
+from verisim_tasks.loop.gaps import Gaps
 from verisim_tasks.loop.interview import run_interviews
+from verisim_tasks.loop.keeping import Keeping, open_cache
 from verisim_tasks.loop.logged import LoggedPatient, LoggedSpeaker
 from verisim_tasks.loop.modes import Call, Mode, run_call
 from verisim_tasks.loop.persona_plan import PersonaPlan
@@ -35,17 +39,18 @@ from verisim_tasks.loop.restricted import without_text
 from verisim_tasks.loop.resuming import PATIENTSIM, Logs, Stretch, open_logs, say_what_is_missing
 from verisim_tasks.loop.roles import make_judge, make_patient
 from verisim_tasks.loop.run_header import Header, describe_run
-from verisim_tasks.loop.run_log import Section
 from verisim_tasks.loop.shards import split_source
 from verisim_tasks.loop.simulating import PatientSide, judge_role, score_patients
 from verisim_tasks.loop.stop import stops_the_run
 from verisim_tasks.loop.store import (
-    Gaps,
     dump,
-    load_transcripts,
+    in_order,
+    lost_file,
+    merge_lost,
     merge_ranks,
     place_among,
     rank_file,
+    read_transcripts,
     write_run_info,
     write_transcripts,
     writes_nothing,
@@ -114,7 +119,7 @@ def consult(lm: Any, requests: Sequence[Any]) -> list[str]:
         lm: The model under test. With ``--use_cache`` it is the bare model; its cache is found through its hook.
         requests: lm-eval instances whose first argument is a ``ConsultRequest`` as JSON. Repeated ones are run once.
     """
-    wanted = [ConsultRequest.model_validate_json(r.args[0]) for r in requests]
+    wanted = _parsed([r.args[0] for r in requests])
     groups: dict[str, list[ConsultRequest]] = {}
     for request in wanted:
         groups.setdefault(request.circumstances.model_dump_json(), []).append(request)
@@ -123,17 +128,16 @@ def consult(lm: Any, requests: Sequence[Any]) -> list[str]:
     written: dict[Path, _Run] = {}
     with stops_the_run(), _one_batch_size(lm), _logs(lm, groups) as (stretches, logs):
         for key, group in groups.items():
-            run = _run_group(lm, group, logs.section(key))
+            cache = None if stretches[key].withheld else open_cache(group[0].circumstances.settings.cache)
+            run = _run_group(lm, group, Keeping(logs.section(key), cache))
             answers.update(run.answers)
             folder = stretches[key].folder
-            earlier = written.get(folder)
-            written[folder] = replace(run, transcripts=[*(earlier.transcripts if earlier else []), *run.transcripts])
+            written[folder] = run.behind(written.get(folder))
             for asked, found in (*run.sides.items(), *run.reports.items()):
                 figures.setdefault(asked, []).append(found)
         for folder, run in written.items():
-            stored = _store(lm, folder, run.settings, run.transcripts)
-            if stored is not None:
-                gaps = Gaps.among(stored)
+            gaps = _store(lm, folder, run)
+            if gaps is not None:
                 say_what_is_missing(folder, gaps)
                 if not gaps.count:
                     logs.finish(folder)
@@ -142,6 +146,17 @@ def consult(lm: Any, requests: Sequence[Any]) -> list[str]:
         for found in figures.get(key, ()):
             hand_over(instance, found)
     return [answers[key] for key in keys]
+
+
+def _parsed(texts: Sequence[str]) -> list[ConsultRequest]:
+    """The requests; equal circumstances are one object, they are most of a request."""
+    shared: dict[str, Circumstances] = {}
+    found = []
+    for text in texts:
+        request = ConsultRequest.model_validate_json(text)
+        one = shared.setdefault(request.circumstances.model_dump_json(), request.circumstances)
+        found.append(request.model_copy(update={"circumstances": one}))
+    return found
 
 
 @dataclass(frozen=True)
@@ -153,6 +168,16 @@ class _Run:
     answers: dict[str, str]
     sides: dict[str, PatientSide]
     reports: dict[str, ReportScores]
+    lost: Mapping[str, int]
+    """Questions of the scores that were not answered, by reason."""
+
+    def behind(self, earlier: _Run | None) -> _Run:
+        """With the transcripts and losses of another run of the same folder before its own."""
+        if earlier is None:
+            return self
+        lost = Counter(earlier.lost)
+        lost.update(self.lost)
+        return replace(self, transcripts=[*earlier.transcripts, *self.transcripts], lost=lost)
 
 
 @contextlib.contextmanager
@@ -183,19 +208,19 @@ def _stretch(lm: Any, group: Sequence[ConsultRequest]) -> Stretch:
     return Stretch(folder, header, withheld=restricted and not settings.keep_restricted_text)
 
 
-def _run_group(lm: Any, group: list[ConsultRequest], section: Section | None) -> _Run:
+def _run_group(lm: Any, group: list[ConsultRequest], keeping: Keeping) -> _Run:
     circumstances = group[0].circumstances
     settings = circumstances.settings
     cases = _all_cases(settings)
-    judge = make_judge(settings, lm)
+    judge = make_judge(settings, lm, keeping)
     scripted = {"patient": "scripted"} if circumstances.mode == "patientsim" else {}  # there it is the model's part
-    patient, patient_role = make_patient(settings.model_copy(update=scripted), lm, judge)
+    patient, patient_role = make_patient(settings.model_copy(update=scripted), lm, judge, keeping)
     plans = {request.model_dump_json(): _plan(request, cases) for request in group}
-    if section is not None:
-        patient = LoggedPatient(patient, section)
+    if keeping.section is not None:
+        patient = LoggedPatient(patient, keeping.section)
     doctor = LoggedSpeaker(
         lm,
-        section=section,
+        section=keeping.section,
         chat=circumstances.chat,
         gen_kwargs=circumstances.gen_kwargs,
         max_reply_tokens=settings.max_reply_tokens,
@@ -215,12 +240,14 @@ def _run_group(lm: Any, group: list[ConsultRequest], section: Section | None) ->
             progress=progress,
             chat=circumstances.chat,
             gen_kwargs=circumstances.gen_kwargs,
+            keeping=keeping,
         )
         mode = circumstances.mode
         transcripts = run_interviews(call) if mode == "patientsim" else run_call(call, mode)
     transcripts = _completed(transcripts, group, judge_role(judge, lm) if judge else None)
-    sides = score_patients(transcripts[: len(plans)], cases, settings, judge) if circumstances.patient_side else []
-    reports = score_reports(transcripts[: len(plans)], cases, judge) if circumstances.report_side else []
+    asked, before = transcripts[: len(plans)], Counter(judge.lost if judge else ())
+    sides = score_patients(asked, cases, settings, judge, keeping) if circumstances.patient_side else []
+    reports = score_reports(asked, cases, judge) if circumstances.report_side else []
     answers = {
         key: dump(without_text(t) if plan.case.provenance.restricted else t)
         for (key, plan), t in zip(plans.items(), transcripts, strict=False)  # clean twins follow
@@ -228,8 +255,15 @@ def _run_group(lm: Any, group: list[ConsultRequest], section: Section | None) ->
     stored = [
         t if settings.keep_restricted_text or not _is_restricted(t, cases) else without_text(t) for t in transcripts
     ]
+    lost = Counter(judge.lost if judge else ()) - before
+    lost.update(side.scored_by["error"] for side in sides if "error" in side.scored_by)
     return _Run(
-        settings, stored, answers, dict(zip(plans, sides, strict=False)), dict(zip(plans, reports, strict=False))
+        settings,
+        stored,
+        answers,
+        sides=dict(zip(plans, sides, strict=False)),
+        reports=dict(zip(plans, reports, strict=False)),
+        lost=lost,
     )
 
 
@@ -282,23 +316,25 @@ def model_name(lm: Any) -> str:
     return type(lm).__name__
 
 
-def _store(lm: Any, folder: Path, settings: Settings, transcripts: list[Transcript]) -> list[Transcript] | None:
-    """Write the transcripts, each process its own file, the first merging them: it returns those of all processes."""
+def _store(lm: Any, folder: Path, run: _Run) -> Gaps | None:
+    """Write the transcripts and what is missing: each process its own file, which the first merges and tells of."""
     if writes_nothing(lm):
         return None
     rank, world_size = place_among(lm)
+    lost, transcripts = run.lost, in_order(run.transcripts)
     if world_size == 1:
         path = _write_somewhere(folder, transcripts)
     else:
+        write_atomically(folder / lost_file(rank), json.dumps(lost))
         write_transcripts(folder, transcripts, rank_file(rank))
         _wait_for_all(lm)
         if rank != 0:
             return None
-        path = merge_ranks(folder, world_size)
-    stored = load_transcripts(path)
-    write_run_info(path.parent, settings.model_dump(mode="json"), stored)
-    log.info("%d transcripts are in %s", len(stored), path.absolute())
-    return stored
+        path, lost = merge_ranks(folder, world_size), merge_lost(folder, world_size)
+    everything = transcripts if world_size == 1 else read_transcripts(path)
+    gaps = write_run_info(path.parent, run.settings.model_dump(mode="json"), everything, lost)
+    log.info("%d transcripts are in %s", gaps.of, path.absolute())
+    return gaps
 
 
 def _write_somewhere(folder: Path, transcripts: list[Transcript]) -> Path:

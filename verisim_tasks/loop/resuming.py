@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from verisim_tasks.loop.gaps import Gaps
 from verisim_tasks.loop.run_header import Header
 from verisim_tasks.loop.run_log import RunLog, Section
-from verisim_tasks.loop.store import Gaps, place_among, writes_nothing
+from verisim_tasks.loop.store import place_among, writes_nothing
 
 PATIENTSIM = "patientsim"
 """Subfolder of a run's folder for interviews in which the model under test is the patient."""
@@ -112,11 +113,11 @@ def how_to_resume(folder: Path) -> str:
 
 
 def say_what_is_missing(folder: Path, gaps: Gaps) -> None:
-    """Log the consultations that ended in an error, why, and what completes them."""
+    """Log what could not be had, why, and what completes it."""
     if gaps.count:
         log.warning("%s; %s", gaps, how_to_complete(folder))
 
 
 def how_to_complete(folder: Path) -> str:
-    """What to do about missing consultations."""
-    return f"everything else is kept; ask again for these alone with: verisim run --resume {folder}"
+    """What to do about what is missing."""
+    return f"everything else is kept; ask again for what is missing alone with: verisim run --resume {folder}"

@@ -20,7 +20,7 @@ from verisim_tasks.verify.instrument import verifier_digest
 Header = dict[str, Any]
 """JSON-able."""
 
-_ELSEWHERE = ("run_dir",)
+ELSEWHERE = ("run_dir", "cache")
 """Settings that say where things go, and change nothing of what is said."""
 _TOLD = (
     *("pretrained", "model", "revision", "peft", "delta", "max_length", "add_bos_token", "seed"),
@@ -54,7 +54,7 @@ def describe_run(
         "version": __version__,
         "mode": mode,
         "settings": {
-            **settings.model_dump(mode="json", exclude=set(_ELSEWHERE)),
+            **settings.model_dump(mode="json", exclude=set(ELSEWHERE)),
             "cases": split_source(settings.cases)[0],  # which part of them is run may change
         },
         "doctor": describe_model(lm),

@@ -138,9 +138,16 @@ class Section:
         return slot in self._kept.said
 
     def add(self, lines: Sequence[Line]) -> None:
-        """Append all lines in one go: a kill leaves all of them or, but for a full disk, none."""
-        if lines:
-            self._append({"section": self.name, **line.as_record()} for line in lines)
+        """Append all lines in one go: a kill leaves all of them or, but for a full disk, none.
+
+        What a model said is known from now on, as it would be to a run that goes on from here.
+        """
+        if not lines:
+            return
+        self._append({"section": self.name, **line.as_record()} for line in lines)
+        for line in lines:
+            if isinstance(line.said, str):
+                self._kept.by_prompt.setdefault((line.who, line.asked), line.said)
 
 
 class RunLog:

@@ -18,6 +18,8 @@ from verisim_metrics.nli.model import Nli
 from verisim_metrics.patientsim.judged import NAME, JudgeNli
 from verisim_metrics.patientsim.simulator import PatientScores, Simulator
 from verisim_tasks.errors import UserError
+from verisim_tasks.loop.keeping import NOWHERE, Keeping
+from verisim_tasks.loop.kept_nli import KeptNli
 from verisim_tasks.loop.replies import describe_error
 from verisim_tasks.loop.role_model import SAME
 from verisim_tasks.records.case import Case
@@ -49,9 +51,10 @@ def ready_nli(name: str) -> Nli:
     return make_nli(name)
 
 
-def make_simulator(settings: Settings, judge: Judge | None) -> Simulator:
+def make_simulator(settings: Settings, judge: Judge | None, keeping: Keeping = NOWHERE) -> Simulator:
     """What the settings score patients with."""
-    return Simulator(find_nli(settings.nli, judge), judge)
+    nli, shelf = find_nli(settings.nli, judge), keeping.shelf("nli")
+    return Simulator(KeptNli(nli, shelf) if shelf and nli and not isinstance(nli, JudgeNli) else nli, judge)
 
 
 def find_nli(name: str | None, judge: Judge | None) -> Nli | JudgeNli | None:
@@ -66,14 +69,18 @@ def find_nli(name: str | None, judge: Judge | None) -> Nli | JudgeNli | None:
 
 
 def score_patients(
-    transcripts: Sequence[Transcript], cases: Mapping[str, Case], settings: Settings, judge: Judge | None
+    transcripts: Sequence[Transcript],
+    cases: Mapping[str, Case],
+    settings: Settings,
+    judge: Judge | None,
+    keeping: Keeping = NOWHERE,
 ) -> list[PatientSide]:
     """The patient's side of each transcript, in order.
 
     A fault of the instruments costs the scores and not the consultations: it is logged and stands in ``scored_by``.
     """
     try:
-        simulator = make_simulator(settings, judge)
+        simulator = make_simulator(settings, judge, keeping)
         scored_by = simulator.describe()
         scores = list(simulator.score(transcripts, cases))
     except Exception as error:

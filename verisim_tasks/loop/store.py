@@ -1,4 +1,4 @@
-"""Where transcripts go: ``transcripts.jsonl`` in the run's folder, one strict JSON object a line, written whole.
+"""Where transcripts go: ``transcripts.jsonl`` in the run's folder, one strict JSON object a line, put in place whole.
 
 With several processes each writes a file of its own, and the first merges them once all have finished.
 """
@@ -6,20 +6,23 @@ With several processes each writes a file of its own, and the first merges them 
 from __future__ import annotations
 
 import hashlib
+import heapq
+import itertools
 import json
 import logging
 import os
 import platform
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from verisim_tasks import __version__
-from verisim_tasks._files import write_atomically
+from verisim_tasks._files import write_atomically, writing
 from verisim_tasks.errors import UserError
+from verisim_tasks.loop.gaps import Gaps
 from verisim_tasks.records.transcript import Transcript
 
 TRANSCRIPTS = "transcripts.jsonl"
@@ -52,28 +55,36 @@ def load_transcripts(path: Path) -> list[Transcript]:
     Raises:
         UserError: naming the line that cannot be read.
     """
-    found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
-        if line.strip():
-            try:
-                found.append(Transcript.model_validate_json(line))
-            except ValueError as error:
-                raise UserError(
-                    f"line {number} of {path} is not a transcript ({str(error).splitlines()[0]}); run the tasks again"
-                ) from None
-    return found
+    return list(read_transcripts(path))
+
+
+def read_transcripts(path: Path) -> Iterator[Transcript]:
+    """The transcripts of a file one at a time, as ``load_transcripts`` has them all."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                try:
+                    yield Transcript.model_validate_json(line)
+                except ValueError as error:
+                    raise UserError(
+                        f"line {number} of {path} is not a transcript ({str(error).splitlines()[0]}); "
+                        "run the tasks again"
+                    ) from None
 
 
 def in_order(transcripts: Iterable[Transcript]) -> list[Transcript]:
     """Sorted by case, variant, repeat and task; of equal ones the first is kept."""
-
-    def key(t: Transcript) -> tuple[str, str, int, str, int]:
-        return (t.case_id, t.variant, t.repeat, t.task, t.seed)
-
-    unique: dict[tuple[str, str, int, str, int], Transcript] = {}
+    unique: dict[_Place, Transcript] = {}
     for transcript in transcripts:
-        unique.setdefault(key(transcript), transcript)
+        unique.setdefault(_place(transcript), transcript)
     return [unique[k] for k in sorted(unique)]
+
+
+_Place = tuple[str, str, int, str, int]
+
+
+def _place(t: Transcript) -> _Place:
+    return (t.case_id, t.variant, t.repeat, t.task, t.seed)
 
 
 def check_writable(folder: Path, what: str) -> None:
@@ -94,15 +105,30 @@ def check_writable(folder: Path, what: str) -> None:
 
 
 def write_transcripts(folder: Path, transcripts: Iterable[Transcript], name: str = TRANSCRIPTS) -> Path:
-    """Write a run's transcripts; an earlier file of other content is kept under a name of its own."""
-    path = folder / name
-    text = "".join(f"{dump(t)}\n" for t in in_order(transcripts))
-    if path.is_file() and (earlier := path.read_bytes()) and earlier != text.encode():
-        kept = folder / f"{path.stem}.{hashlib.sha256(earlier).hexdigest()[:8]}{path.suffix}"
-        os.replace(path, kept)
-        log.warning("%s held other transcripts; they are now in %s", path, kept.name)
-    write_atomically(path, text)
+    """Write a run's transcripts one at a time; an earlier file of other content is kept under a name of its own."""
+    return _write_lines(folder / name, (dump(t) for t in in_order(transcripts)))
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> Path:
+    earlier = _digest_of(path) if path.is_file() and path.stat().st_size else None
+    written = hashlib.sha256()
+    with writing(path) as file:
+        for line in lines:
+            file.write(f"{line}\n")
+            written.update(f"{line}\n".encode())
+        if earlier not in (None, written.hexdigest()):
+            kept = path.with_name(f"{path.stem}.{str(earlier)[:8]}{path.suffix}")
+            os.replace(path, kept)
+            log.warning("%s held other transcripts; they are now in %s", path, kept.name)
     return path
+
+
+def _digest_of(path: Path) -> str:
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        for line in file:
+            found.update(line)
+    return found.hexdigest()
 
 
 def rank_file(rank: int) -> str:
@@ -110,62 +136,73 @@ def rank_file(rank: int) -> str:
     return f"transcripts.rank{rank}.jsonl"
 
 
+def lost_file(rank: int) -> str:
+    """The name of the file in which one process says which scores it could not have."""
+    return f"lost.rank{rank}.json"
+
+
 def merge_ranks(folder: Path, world_size: int) -> Path:
-    """Merge the files of all processes into one and remove them."""
+    """Merge the files of all processes into one, one transcript at a time, and remove them."""
     parts = [folder / rank_file(rank) for rank in range(world_size)]
     present = [p for p in parts if p.is_file()]
     if len(present) < world_size:
         log.warning("transcripts of %d of %d processes are in %s", len(present), world_size, folder)
-    path = write_transcripts(folder, (t for p in present for t in load_transcripts(p)))
+    ordered = heapq.merge(*map(read_transcripts, present), key=_place)  # each file is in order
+    path = _write_lines(folder / TRANSCRIPTS, (dump(next(same)) for _, same in itertools.groupby(ordered, _place)))
     for part in present:
         part.unlink()
     return path
 
 
-@dataclass(frozen=True)
-class Gaps:
-    """Consultations that ended in an error: they are in no score, and can be asked for again."""
-
-    count: int
-    of: int
-    reasons: Mapping[str, int]
-    """How often each error stands."""
-
-    @classmethod
-    def among(cls, transcripts: Iterable[Transcript]) -> Gaps:
-        """The gaps of a run."""
-        everything = list(transcripts)
-        errors = [t.outcome.error or "unknown" for t in everything if t.outcome.stop_reason == "error"]
-        return cls(len(errors), len(everything), {e: errors.count(e) for e in sorted(set(errors))})
-
-    def __str__(self) -> str:
-        often = sorted(self.reasons.items(), key=lambda reason: (-reason[1], reason[0]))
-        named = ", ".join(f"{n} x {reason}" for reason, n in often[:3])
-        more = f", and {len(often) - 3} other reasons" if len(often) > 3 else ""
-        return f"{self.count} of {self.of} consultations ended in an error and are in no score ({named}{more})"
+def merge_lost(folder: Path, world_size: int) -> dict[str, int]:
+    """Add up what all processes could not score, and remove their files."""
+    found: Counter[str] = Counter()
+    for path in (folder / lost_file(rank) for rank in range(world_size)):
+        if path.is_file():
+            found.update(json.loads(path.read_text(encoding="utf-8")))
+            path.unlink()
+    return dict(found)
 
 
 def read_gaps(folder: Path) -> Gaps | None:
     """What ``run.json`` of a folder says is missing; None where there is no such file, or an older one."""
     try:
-        info = json.loads((folder / RUN_INFO).read_text(encoding="utf-8"))
-        return Gaps(sum(info["errors"].values()), info["consultations"], info["errors"])
-    except (OSError, ValueError, KeyError):
+        return Gaps.read(json.loads((folder / RUN_INFO).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def write_run_info(folder: Path, settings: dict[str, Any], transcripts: Sequence[Transcript]) -> None:
-    """Write ``run.json``: settings, fingerprints, how consultations ended and failed, library versions."""
-    reasons = sorted({t.outcome.stop_reason for t in transcripts})
+def write_run_info(
+    folder: Path, settings: dict[str, Any], transcripts: Iterable[Transcript], lost: Mapping[str, int] | None = None
+) -> Gaps:
+    """Write ``run.json``: settings, fingerprints, how consultations ended, what is missing, library versions.
+
+    Args:
+        folder: The run's folder.
+        settings: JSON-able.
+        transcripts: All of the run; they are read once.
+        lost: Scores that could not be had, by reason.
+    """
+    reasons: Counter[str] = Counter()
+    fingerprints: set[str] = set()
+
+    def counted() -> Iterator[Transcript]:
+        for transcript in transcripts:
+            reasons[transcript.outcome.stop_reason] += 1
+            fingerprints.add(transcript.fingerprint)
+            yield transcript
+
+    gaps = Gaps.among(counted(), lost)
     info = {
         "settings": settings,
-        "fingerprints": sorted({t.fingerprint for t in transcripts}),
-        "consultations": len(transcripts),
-        "errors": dict(Gaps.among(transcripts).reasons),
-        "stop_reasons": {r: sum(t.outcome.stop_reason == r for t in transcripts) for r in reasons},
+        "fingerprints": sorted(fingerprints),
+        "consultations": gaps.of,
+        **gaps.as_record(),
+        "stop_reasons": dict(sorted(reasons.items())),
         "versions": library_versions(),
     }
     write_atomically(folder / RUN_INFO, json.dumps(info, indent=2, sort_keys=True, allow_nan=False) + "\n")
+    return gaps
 
 
 def library_versions() -> dict[str, str | None]:

@@ -42,6 +42,15 @@ class Unanswered(Protocol):
         """In a few words."""
 
 
+class TurnChat(list[ChatMessage]):
+    """A chat that knows which turn of which consultation it is for."""
+
+    def __init__(self, chat: Sequence[ChatMessage], exchange: Exchange) -> None:
+        super().__init__(chat)
+        self.setting = exchange.setting
+        self.turn = exchange.index
+
+
 Ask = Callable[[Sequence[list[ChatMessage]]], Sequence["str | Unanswered"]]
 """Whoever writes the drafts: all chats of a step at once, one reply for each, in order."""
 
@@ -121,7 +130,7 @@ class PlayedPatient:
 
     def _draft(self, waiting: Sequence[_Answering]) -> None:
         """One more draft for each, written in one call and verified in one call."""
-        chats = [self._chat(a) for a in waiting]
+        chats = [TurnChat(self._chat(a), a.exchange) for a in waiting]
         replies = list(self._ask(chats))
         texts = [heard(reply) if isinstance(reply, str) else "" for reply in replies]
         found = self._check([Draft(a.exchange, text) for a, text in zip(waiting, texts, strict=True)])
