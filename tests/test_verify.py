@@ -211,8 +211,10 @@ def test_own_claims_on_bank_cases(verifier: Verifier, tmp_path: Path) -> None:
     ("name", "caught", "false_alarms"),
     [  # the bar is 95% and 5%; claims_blind2 was run once before anybody who worked on the verifier read it
         ("claims_labelled", 0.90, 0.08),
-        ("claims_dev2", 0.93, 0.10),
-        ("claims_blind2", 0.90, 0.31),
+        ("claims_dev2", 0.93, 0.12),
+        ("claims_blind2", 0.90, 0.32),
+        ("claims_blind3", 0.89, 0.36),  # at first sight
+        ("claims_train3", 0.88, 0.32),  # by the same writer, of other cases, at first sight
     ],
 )
 def test_claims_labelled_by_somebody_who_had_not_read_the_verifier(
@@ -235,6 +237,9 @@ def test_claims_labelled_by_somebody_who_had_not_read_the_verifier(
         ("rewordings_false", 0.80, 1.0),
         ("rewordings_second", 0.0, 0.47),
         ("rewordings_false_second", 0.80, 1.0),
+        ("rewordings_third", 0.0, 0.26),  # at first sight, as the two below
+        ("rewordings_false_third", 0.85, 1.0),
+        ("rewordings_train3", 0.0, 0.38),
     ],
 )
 def test_rewordings_by_somebody_who_had_not_read_the_verifier(

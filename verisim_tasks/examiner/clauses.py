@@ -47,7 +47,13 @@ class ClauseReader:
         self._acts = ActReader(wording, self._openings)
 
     def read(
-        self, tokens: Sequence[Token], mentions: Sequence[Mention], *, question: bool, follows: bool = False
+        self,
+        tokens: Sequence[Token],
+        mentions: Sequence[Mention],
+        *,
+        question: bool,
+        follows: bool = False,
+        echoes: bool = False,
     ) -> list[Clause]:
         """The clauses of one sentence in order; none orders anything where the sentence as a whole forbids it.
 
@@ -56,15 +62,18 @@ class ClauseReader:
             mentions: What they name.
             question: Whether it ends in a question mark: then a bare name or verb asks the patient.
             follows: Whether an order came before: then "Also dengue." is one.
+            echoes: Whether the sentence before was an examination: then "And at your hands?" is one.
         """
         tokens, mentions = self._unconditioned(tokens, mentions)
         terse = question and not any(t.word == "please" for t in tokens)
         whole = masked(tokens, self._pieces.plain_spans(mentions))
-        if self._is_forbidden(whole):
+        if self._is_forbidden(whole) or self._wording.home.search(phrase(tokens)):
             return [Clause(0, len(tokens))]
         asked = self._result_asked(tokens, mentions)
         if asked:
             return [Clause(0, len(tokens), tuple(asked))]
+        if echoes and (echoed := self._echoed(tokens, mentions)):
+            return [Clause(0, len(tokens), tuple(echoed))]
         needed = self._passive(tokens, mentions)
         clauses: list[Clause] = [needed] if needed else []
         waiting: list[Mention] = []
@@ -136,6 +145,12 @@ class ClauseReader:
             return []
         return self._pieces.clean_mentions(tokens, [m for m in chain if m.explicit], 0, len(tokens))
 
+    def _echoed(self, tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[Mention]:
+        """Parts of the body behind the verb of the sentence before: "And at your hands, please?"."""
+        if not _ECHO.match(phrase(tokens)) or not self._pieces.is_light(tokens, mentions, 0, len(tokens)):
+            return []
+        return [m for m in mentions if self._pieces.is_body(m)]
+
     def _passive(self, tokens: Sequence[Token], mentions: Sequence[Mention]) -> Clause | None:
         """Needs stated, as in "A chest X-ray is needed, with an ECG", "Your ears should be looked at"."""
         match = self._wording.passive.search(phrase(tokens))
@@ -191,6 +206,7 @@ class ClauseReader:
                 tokens[place].word in _CLAUSE_LINKS and tokens[place - 1].word not in _SUBJECTS
             )
             paused = paused or tokens[place - 1].word in _BY_DOING
+            paused = paused or (bool(_TOLD.search(phrase(tokens[:place]))) and self._cued(tokens, place))
             if paused and place not in inside and self._begins(tokens, place, starts, begun):
                 cuts.append(place)
         return list(zip(cuts, [*cuts[1:], len(tokens)], strict=True))
@@ -329,6 +345,7 @@ class ClauseReader:
             looked = bool(_LOOK_AT.search(phrase(tokens[opening.place : mention.start])))
             examines = opening.words in self._wording.verbs["examine"] or self._shares_noun(tokens, mention, end)
             examines, reached = examines or looked, reached or looked
+            examines = examines or bool(_DO_A.search(phrase(tokens[: mention.start])))
             if not listed and not reached:
                 return False
             if not (examines and reached if self._pieces.is_body(mention) else opening.verb or opening.cue == "wish"):
@@ -375,10 +392,16 @@ _SPEAKERS = frozenset(["i", "we", "i'd", "we'd", "i'll", "we'll", "i'm", "we're"
 _EXAM_NOUNS = frozenset(["exam", "examination"])
 _CHAINED = LINKS | {"with", "today", "please", "current", "latest", "an", "full", "urgent"}
 """Words that may stand between the names of a list."""
+_ECHO = re.compile(r"(?:and|also|then)(?: also| then)? (?:at|in|into|to|on|over|under|behind|inside) ")
+"""How a second object follows a verb of the sentence before."""
+_TOLD = re.compile(r"\btell (?:him|her|them|(?:your|the|his|her) \w+) that$")
+"""Words behind which an order is passed on: "tell your aunt that I'd like to ..."."""
 _MORE = frozenset(["also", "plus", "and"])
 _LOOK_AT = re.compile(
     r"\b(?:look|peek|glance|listen|feel) (?:at|in|into|inside|to|of|round|over)(?: (?:the|your|his|her|my))?$"
 )
 """What makes a noun of looking the verb of what follows: "I need a look at your mouth"."""
+_DO_A = re.compile(r"\b(?:do|perform|carry out) (?:a|an)$")
+"""What makes an adjective an examination: "I'll do a rectal"."""
 _WHERE = frozenset(["in", "on", "of", "at", "from", "over", "through", "between", "around", "both", "left", "right"])
 _WITH = re.compile(r"\b(?:with|using|by) (?:a|my|one|two|both my|the flat of my)(?: \w+)?$")

@@ -28,7 +28,10 @@ class ListReader:
         please = any(t.word == "please" for t in tokens[start:end])
         named = [m for m in mentions if begin <= m.start and m.end <= end]
         listed = any(m.explicit for m in named)
-        named = [m for m in named if m.explicit or please or ((listed or more) and not self._pieces.is_body(m))]
+        parts = self._parts_listed(tokens, named, begin, end)
+        named = [
+            m for m in named if m.explicit or please or m in parts or ((listed or more) and not self._pieces.is_body(m))
+        ]
         if not named or not self._pieces.is_light(tokens, [], begin, named[0].start):
             return []
         if tokens[begin].word in _NO_LIST and begin not in {m.start for m in named}:
@@ -44,6 +47,17 @@ class ListReader:
             if mine and self._pieces.is_light(tokens, mine, piece.start, close):
                 kept += [m for m in mine if m.start < close]
         return [m for m in self._pieces.clean_mentions(tokens, named, begin, end) if m in kept]
+
+    def _parts_listed(self, tokens: Sequence[Token], named: Sequence[Mention], start: int, end: int) -> list[Mention]:
+        """Parts of the body that are pieces of their own in a list of examinations: "renal angles, temp, BP"."""
+        if sum(m.explicit for m in named) < _LIST:
+            return []
+        found: list[Mention] = []
+        for piece in self._pieces.fragments(tokens, named, start, end):
+            mine = [m for m in named if m.start in piece]
+            if len(mine) == 1 and self._pieces.is_body(mine[0]):
+                found += mine if self._pieces.is_light(tokens, mine, piece.start, piece.stop) else []
+        return found
 
     def politely_named(
         self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int

@@ -93,8 +93,8 @@ class MentionFinder:
                 if place > start and _WALLS & set(tokens[place].broken):
                     break
                 if not tokens[place].form:
-                    if place == start:
-                        break
+                    if place == start or tokens[place - 1].word == "and":
+                        break  # "your hands and your wrists" are two things
                     continue
                 key = (*key, tokens[place].form)
                 if key in own:

@@ -10,6 +10,7 @@ from verisim_tasks.examiner.clauses import Clause, ClauseReader
 from verisim_tasks.examiner.lay import LayFinder
 from verisim_tasks.examiner.mentions import Mention, MentionFinder
 from verisim_tasks.examiner.pieces import PieceReader
+from verisim_tasks.examiner.spelling import OrderSpeller
 from verisim_tasks.examiner.tokens import Token, phrase, tokenise
 from verisim_tasks.examiner.vocabulary import Vocabulary
 from verisim_tasks.examiner.wording import QUESTION_WORDS, Wording, masked
@@ -24,6 +25,8 @@ _HANDLED = re.compile(
     r"\b(?:feel|press|tap|touch|examine|inspect|listen|look|see|percuss|palpate)(?: (?:on|to|at|over|round|around))?$"
 )
 """Verbs behind which "it" is the part of the body spoken of last."""
+_AGAIN = re.compile(r"\b(?:recheck|redo|repeat|remeasure|retake|check|measure)$")
+"""Verbs behind which "it" is whatever was spoken of last."""
 Own = Mapping[tuple[str, ...], tuple[str, ...]]
 
 
@@ -57,6 +60,7 @@ class OrderReader:
         lay = LayFinder(vocabulary.lay, vocabulary.items)
         self._lay = lay
         self._pieces = PieceReader(vocabulary, wording)
+        self._speller = OrderSpeller(vocabulary.words, wording.drug)
         self._clauses = ClauseReader(vocabulary, wording, lay, self._pieces)
 
     def read(self, message: str, own: Own) -> Reading:
@@ -71,20 +75,26 @@ class OrderReader:
         mentions: list[Mention] = []
         unknown: list[tuple[int, str]] = []
         gone: list[tuple[int, int]] = []
-        spoken_of = ""
+        spoken_of: tuple[Token, ...] = ()
+        echoes = False
         for piece in self._stretches(message):
             if piece.marked:
                 found, strange = self._marked(message[piece.content : piece.end], own)
                 unknown += [(len(mentions) + len(found), name) for name in strange]
                 mentions += found
+                echoes = False
                 if found or strange:
                     gone.append((piece.start, piece.end))
             else:
-                tokens, spoken_of = self._resolved(tokenise(message[piece.start : piece.end]), own, spoken_of)
-                found, spans = self._plain(message, piece, tokens, own, follows=bool(mentions))
+                tokens, spoken_of = self._resolved(self._words(message[piece.start : piece.end], own), own, spoken_of)
+                found, spans = self._plain(message, piece, tokens, own, follows=bool(mentions), echoes=echoes)
+                echoes = any(self._pieces.is_body(m) for m in found)
                 mentions += found
                 gone += spans
         return Reading(tuple(mentions), tuple(unknown), self._remainder(message, gone))
+
+    def _words(self, text: str, own: Own) -> tuple[Token, ...]:
+        return self._speller.mend(tokenise(text), own)
 
     def _named(self, tokens: tuple[Token, ...]) -> list[Mention]:
         return [mention for _, mention in self._lay.find(tokens, ("named",))]
@@ -142,7 +152,7 @@ class OrderReader:
     # order lines
 
     def _marked(self, text: str, own: Own) -> tuple[list[Mention], list[str]]:
-        tokens = tokenise(text)
+        tokens = self._words(text, own)
         mentions = self._finder.find(tokens, own, marked=True, more=self._named(tokens))
         if self._asks_too_much(tokens, mentions):
             return [], []
@@ -191,25 +201,35 @@ class OrderReader:
 
     # plain sentences
 
-    def _resolved(self, tokens: tuple[Token, ...], own: Own, spoken_of: str) -> tuple[tuple[Token, ...], str]:
-        """The words with "feel it" read as the part of the body spoken of last, and that part."""
-        plain = [m for m in self._finder.find(tokens, own, marked=False) if not m.explicit]
-        bodies = {m.end - 1: tokens[m.end - 1].form for m in plain}
+    def _resolved(
+        self, tokens: tuple[Token, ...], own: Own, spoken_of: tuple[Token, ...]
+    ) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+        """The words with "feel it" and "recheck it" read as what was spoken of last, and the words of that."""
+        found = [m for m in self._finder.find(tokens, own, marked=False) if not self._pieces.is_general(m)]
+        named = {m.end - 1: tokens[m.start : m.end] for m in found}
+        bodies = {m.end - 1 for m in found if not m.explicit}
         read: list[Token] = []
+        handled = spoken_of
         for place, token in enumerate(tokens):
-            spoken_of = bodies.get(place, spoken_of)
-            points = token.word in ("it", "them") and _HANDLED.search(phrase(tokens[max(0, place - 3) : place]))
-            read.append(replace(token, form=spoken_of) if points and spoken_of else token)
+            spoken_of = named.get(place, spoken_of)
+            handled = spoken_of if place in bodies else handled
+            said = phrase(tokens[max(0, place - 3) : place]) if token.word in ("it", "them", "that") else ""
+            if token.word != "that" and handled and _HANDLED.search(said):
+                read.append(replace(token, form=handled[-1].form))
+                continue
+            meant = spoken_of if _AGAIN.search(said) else ()
+            read += [_standing_for(t, token, first=not n) for n, t in enumerate(meant)] or [token]
         return tuple(read), spoken_of
 
     def _plain(
-        self, message: str, piece: _Piece, tokens: tuple[Token, ...], own: Own, *, follows: bool
+        self, message: str, piece: _Piece, tokens: tuple[Token, ...], own: Own, *, follows: bool, echoes: bool
     ) -> tuple[list[Mention], list[tuple[int, int]]]:
         text = message[piece.start : piece.end]
         if not tokens:
             return [], []
         mentions = self._finder.find(tokens, own, marked=False, more=self._named(tokens))
-        clauses = self._clauses.read(tokens, mentions, question=text.rstrip("\"')* ").endswith("?"), follows=follows)
+        question = text.rstrip("\"')* ").endswith("?")
+        clauses = self._clauses.read(tokens, mentions, question=question, follows=follows, echoes=echoes)
         found = [m for c in clauses for m in c.ordered]
         if not found:
             return [], []
@@ -232,6 +252,11 @@ class OrderReader:
         lines = [" ".join(line.split()) for line in "\n".join(kept).split("\n")]
         text = "\n".join(line for line in lines if not _LEFTOVER.match(line)).strip(_EDGES)
         return "" if self._wording.acknowledgement.fullmatch(phrase(tokenise(text)) + " ") else text
+
+
+def _standing_for(meant: Token, pronoun: Token, *, first: bool) -> Token:
+    """A word of what a pronoun means, at the pronoun's place."""
+    return replace(meant, start=pronoun.start, end=pronoun.end, broken=pronoun.broken if first else "")
 
 
 def _is_question(tokens: tuple[Token, ...], clause: Clause) -> bool:

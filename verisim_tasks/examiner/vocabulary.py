@@ -104,6 +104,8 @@ class Vocabulary:
             for organ in item.blood_for
         }
         """Organs by comparable words: "blood for your kidneys" orders the item."""
+        self.words: dict[str, str] = self._spelt_words(raw["short"]["words"])
+        """Words that names are made of, and the comparable form of each."""
         self.samples: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
             forms(word): tuple(forms(n) for n in sample["names"])
             for sample in raw["specimens"]["samples"]
@@ -146,6 +148,12 @@ class Vocabulary:
                     sure = explicit and key not in self._needs_verb
                     index[key][item.name] = index[key].get(item.name, False) or sure
         return {k: tuple(Name(item=i, explicit=e) for i, e in sorted(v.items())) for k, v in index.items()}
+
+    def _spelt_words(self, short: Mapping[str, Any]) -> dict[str, str]:
+        sites, modalities = self.imaging["sites"], self.imaging["modalities"]
+        studies = [n for k, v in (*sites.items(), *modalities.items()) for n in (k, *v.get("names", ()))]
+        found = {w for key in self.names for w in key} | {w for name in studies for w in forms(name)}
+        return {w: w for w in sorted(found)} | {str(k): str(v) for k, v in short.items()}
 
     def _upward(self) -> dict[str, dict[str, list[str]]]:
         wider: dict[str, dict[str, list[str]]] = {r: defaultdict(list) for r in ("kinds", "members", "parts")}

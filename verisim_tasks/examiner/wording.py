@@ -66,6 +66,8 @@ class Wording:
         self.measuring = _phrases(data["measuring"])
         self.takes = frozenset(data["takes"])
         self.take_words = frozenset(data["take_words"])
+        self.home = re.compile(data["home"])
+        self.drug = re.compile(data["drug"])
         self.unknown_test = re.compile(data["unknown_test"])
         self.unknown_not = re.compile(data["unknown_not"])
         self.acknowledgement = re.compile(rf"(?:{data['acknowledgement']} ?)*")
