@@ -12,9 +12,9 @@ fourth                      61 of 75, 81%  59 of 60
 fifth                       69 of 75, 92%  59 of 60
 ==========================  =============  ===========
 
-The attacks beside the fourth and fifth orders are ``examiner_attacks_third.jsonl`` and ``_fourth``. The third figure was taken after the lay
-rows (``lay.yaml``) were in; each set is harder than the one before. What a set shows is mended in kind, so the
-thresholds below are no estimate for unseen wording: the first-sight figures are.
+The attacks beside the fourth and fifth orders are ``examiner_attacks_third.jsonl`` and ``_fourth``. The third figure
+was taken after the lay rows (``lay.yaml``) were in. What a set shows is mended in kind, so the thresholds below are no
+estimate for unseen wording: the first-sight figures are.
 ``written`` is ours: orders and near-orders made up to find faults, mended where the kind was general.
 
 ``written2`` is ours too, in four rounds, each written before the messages were run, in six voices (emergency trainee,
