@@ -28,7 +28,7 @@ from verisim_tasks.records.case import Case
 ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS = ROOT / "fixtures" / "nli" / "weights.npz"
 SEEN = ("-001", "-002")
-HANDWRITTEN_TIMES = 2
+HANDWRITTEN_TIMES = 3
 """How often an epoch shows each handwritten pair."""
 EPOCHS = 2
 SEED = 0

@@ -213,7 +213,7 @@ def test_own_claims_on_bank_cases(verifier: Verifier, tmp_path: Path) -> None:
         ("claims_labelled", 0.90, 0.08),
         ("claims_dev2", 0.93, 0.12),
         ("claims_blind2", 0.90, 0.32),
-        ("claims_blind3", 0.89, 0.36),  # at first sight
+        ("claims_blind3", 0.89, 0.40),  # at first sight
         ("claims_train3", 0.88, 0.32),  # by the same writer, of other cases, at first sight
     ],
 )

@@ -60,7 +60,7 @@ class Example(NamedTuple):
     kind: str
 
 
-HANDWRITTEN = {"train": ("train.yaml", "train_more.yaml", "train_voices.yaml"), "dev": ("dev.yaml",)}
+HANDWRITTEN = {"train": ("train.yaml", "train_more.yaml"), "voices": ("train_voices.yaml",), "dev": ("dev.yaml",)}
 
 
 def handwritten(name: str) -> list[Example]:
