@@ -45,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from verisim_tasks._files import write_atomically
     from verisim_tasks.cases.bank import load_cases
     from verisim_tasks.loop.simulating import find_nli
+    from verisim_tasks.loop.store import read_transcripts
 
     path = args.transcripts / "transcripts.jsonl" if args.transcripts.is_dir() else args.transcripts
     if not path.is_file():
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     judge = judge_of(args.judge)
     simulator = Simulator(find_nli(args.nli, judge), judge)
     variants: list[str] = []
-    every = [_light(s) for s in simulator.score(_noting(stream_transcripts(path), variants), cases)]
+    every = [_light(s) for s in simulator.score(_noting(read_transcripts(path), variants), cases)]
     if not every:
         raise UserError(f"{path} holds no transcript; run the tasks again")
     groups: dict[str, list[PatientScores]] = defaultdict(list)
@@ -73,22 +74,6 @@ def run(args: argparse.Namespace) -> int:
         write_atomically(args.out, json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
         print(f"scores written to {args.out}")
     return 0
-
-
-def stream_transcripts(path: Path) -> Iterator[Transcript]:
-    """The transcripts of a file, one at a time. Raises ``UserError`` naming the line that cannot be read."""
-    from verisim_tasks.records.transcript import Transcript
-
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                try:
-                    yield Transcript.model_validate_json(line)
-                except ValueError as error:
-                    raise UserError(
-                        f"line {number} of {path} is not a transcript ({str(error).splitlines()[0]}); "
-                        "run the tasks again"
-                    ) from None
 
 
 def _noting(transcripts: Iterator[Transcript], variants: list[str]) -> Iterator[Transcript]:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-import yaml
-
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.language.words import american, fold, singular
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][a-z]+)?|&|\+", re.IGNORECASE)
@@ -123,7 +122,7 @@ def _spelt(word: str) -> str:
 def _short_words() -> dict[str, dict[str, str]]:
     """Short words and what they stand for, from ``fixtures/examiner/short.yaml``."""
     text = (files("verisim_fixtures") / "examiner" / "short.yaml").read_text(encoding="utf-8")
-    read: dict[str, dict[str, str]] = yaml.safe_load(text)
+    read: dict[str, dict[str, str]] = parse_yaml(text)
     return {section: {k: str(v) for k, v in pairs.items()} for section, pairs in read.items()}
 
 

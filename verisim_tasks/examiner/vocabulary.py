@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
 from verisim_tasks._stable import digest
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.examiner.tokens import forms
 
 FILES: tuple[str, ...] = (
@@ -178,7 +178,7 @@ def default_vocabulary() -> Vocabulary:
 
 def _read(name: str) -> Any:
     text = (files("verisim_fixtures") / "examiner" / f"{name}.yaml").read_text(encoding="utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return parse_yaml(text)
 
 
 def _items(raw: Mapping[str, Any]) -> Iterable[Item]:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import yaml
-
 from verisim_tasks._stable import digest
 from verisim_tasks._templates import source
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.clinician.model import ClinicianLM
 from verisim_tasks.clinician.policy import POLICIES
 from verisim_tasks.loop.collaboration import Colleague
@@ -60,7 +59,7 @@ class UnderTest(Speaking):
 @functools.cache
 def role_prefaces() -> tuple[tuple[str, str], ...]:
     """Names and system words of the roles that one model plays."""
-    rows = yaml.safe_load(source(PACKAGE, "roles.yaml"))
+    rows = parse_yaml(source(PACKAGE, "roles.yaml"))
     return tuple((row["name"], row["preface"]) for row in rows)
 
 

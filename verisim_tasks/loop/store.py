@@ -60,7 +60,7 @@ def load_transcripts(path: Path) -> list[Transcript]:
 
 def read_transcripts(path: Path) -> Iterator[Transcript]:
     """The transcripts of a file one at a time, as ``load_transcripts`` has them all."""
-    with path.open(encoding="utf-8", newline="\n") as file:
+    with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
                 try:

@@ -8,8 +8,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from verisim_tasks._yaml import parse_yaml
 from verisim_tasks.language.lexicon import default_lexicon
 from verisim_tasks.language.numbers import ONES, TENS
 from verisim_tasks.language.words import fold
@@ -67,7 +66,7 @@ _NOT_DRUGS = {"vir", "cocaine", "hone", "milestone", "gallstone", "kidneystone",
 def tables() -> dict[str, Any]:
     """The wording tables."""
     text = (files("verisim_tasks.cases.importers") / "wording.yaml").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = yaml.safe_load(text)
+    loaded: dict[str, Any] = parse_yaml(text)
     return loaded
 
 
