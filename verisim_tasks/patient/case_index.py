@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from verisim_tasks.language.body import sites
-from verisim_tasks.language.embedding import Encoder, similarities
+from verisim_tasks.language.embedding import Encoder, Vectors, similarities
 from verisim_tasks.language.lexicon import Concept, Lexicon, load_yaml
 from verisim_tasks.language.phrases import Hit, PhraseIndex, resolve_overlaps
 from verisim_tasks.language.words import content_stems, words
@@ -62,18 +62,25 @@ class CaseIndex:
 
     def similarity(self, *texts: str) -> dict[str, float]:
         """Best similarity (-1 to 1, rounded) of any of the texts to each fact."""
-        return self._closest(texts, self.documents)
+        return self._closest(texts, [i for i, _ in self.documents], self._document_vectors)
 
     def question_similarity(self, *texts: str) -> dict[str, float]:
         """The same to the questions by which each fact is asked for; facts without such questions are left out."""
-        return self._closest(texts, self.questions) if self.questions else {}
+        return self._closest(texts, [i for i, _ in self.questions], self._question_vectors) if self.questions else {}
 
-    def _closest(self, texts: Sequence[str], documents: Sequence[tuple[str, str]]) -> dict[str, float]:
-        unique = list(dict.fromkeys(texts))
-        scores = similarities(self.encoder.encode(unique), self.encoder.encode([d for _, d in documents]))
+    @functools.cached_property
+    def _document_vectors(self) -> Vectors:
+        return self.encoder.encode([text for _, text in self.documents])
+
+    @functools.cached_property
+    def _question_vectors(self) -> Vectors:
+        return self.encoder.encode([text for _, text in self.questions])
+
+    def _closest(self, texts: Sequence[str], fact_ids: Sequence[str], vectors: Vectors) -> dict[str, float]:
+        scores = similarities(self.encoder.encode(list(dict.fromkeys(texts))), vectors)
         best: dict[str, float] = {}
-        for (fact_id, _), score in zip(documents, scores.max(axis=0), strict=True):
-            best[fact_id] = max(best.get(fact_id, -1.0), float(score))
+        for fact_id, score in zip(fact_ids, scores.max(axis=0).tolist(), strict=True):
+            best[fact_id] = max(best.get(fact_id, -1.0), score)
         return best
 
     def about(self, concept_id: str) -> list[Fact]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -115,6 +115,8 @@ KIN_ITEMS = {
 """Items that answer for another which the case does not hold."""
 PLACED = ("pain", "swelling", "lump")
 """Symptoms that are told apart by their place: one in another place is another symptom, not a special case."""
+BARRING = ("elsewhere", "excluded", "barred", "family")
+"""Features that keep a fact from being the answer."""
 STRICT_TOPICS = ("injury", "spread")
 """Turns that only a fact which speaks of them can answer."""
 ELSEWHERE = 100.0
@@ -148,19 +150,24 @@ def rank_facts(asked: Asked, index: CaseIndex, table: Mapping[str, float] | None
 
 
 def _score(features: Mapping[str, float], table: Mapping[str, float]) -> float:
-    score = table["intercept"] + sum(table.get(name, 0.0) * value for name, value in features.items())
-    barred = max(features[name] for name in ("elsewhere", "excluded", "barred", "family"))
+    score = table["intercept"] + sum([table.get(name, 0.0) * value for name, value in features.items() if value])
+    barred = max([features[name] for name in BARRING])
     return round(score - ELSEWHERE * barred, DECIMALS)
 
 
 def features_of(asked: Asked, index: CaseIndex) -> list[tuple[Fact, dict[str, float]]]:
     """For every fact of the case what speaks for and against it as an answer. Values lie in -1 to 1."""
-    similarity = index.similarity(asked.text, asked.plain_text)
+    plain = asked.plain_text
+    similarity = index.similarity(asked.text, plain)
     best = max(similarity.values())
-    likeness = {**similarity, **index.question_similarity(asked.text, asked.plain_text)}
+    likeness = {**similarity, **index.question_similarity(asked.text, plain)}
     closest = max(likeness.values())
     named_sites = sites(asked.text) or sites(asked.clause.text)
-    content = set(content_stems(asked.text)) | set(content_stems(asked.plain_text))
+    sides = sides_of(asked.clause)
+    sided = {f.concept for f in index.case.facts if f.aspect in sides and f.polarity == "present"}
+    items = _items_asked(asked.clause, index)
+    excluded = _excluded(asked.clause.excluded, index) if asked.clause.excluded else None
+    content = set(content_stems(asked.text)) | set(content_stems(plain))
     return [
         (
             fact,
@@ -173,10 +180,10 @@ def features_of(asked: Asked, index: CaseIndex) -> list[tuple[Fact, dict[str, fl
                 "less_close": closest - likeness[fact.id],
                 "overlap": _overlap(content, index.stems_of[fact.id]),
                 **_kinship(fact, asked, index),
-                **_sides(fact, asked, index),
-                **_place(fact, asked, named_sites, index),
+                **_sides(fact, asked, sides, sided),
+                **_place(fact, asked, items, bool(sides), named_sites, index),
                 **_topics(asked.clause, index.topics_of[fact.id]),
-                "excluded": float(_is_excluded(fact, asked, index)),
+                "excluded": float(excluded is not None and excluded.holds(fact, index)),
             },
         )
         for fact in index.case.facts
@@ -227,32 +234,36 @@ def _kinship(fact: Fact, asked: Asked, index: CaseIndex) -> dict[str, float]:
     return found
 
 
-def _sides(fact: Fact, asked: Asked, index: CaseIndex) -> dict[str, float]:
-    """Whether the fact is about the side of the complaint that was asked about."""
-    sides = sides_of(asked.clause)
+def _sides(fact: Fact, asked: Asked, sides: Set[str], sided: Set[str]) -> dict[str, float]:
+    """Whether the fact is about the side of the complaint that was asked about. ``sided``: what has such a fact."""
     fits = bool(sides) and fact.aspect in sides
-    twins = [f for f in index.case.facts if f.concept == fact.concept and f.polarity == "present"]
-    rival = bool(sides) and not fits and any(f.aspect in sides for f in twins)
     pronoun = fits and fact.concept == asked.focus and fact.polarity == "present"
     return {
         "cue": float(fact.id in asked.cued),
         "aspect": float(fits),
         "other_aspect": float(bool(sides) and not fits and fact.aspect is not None),
-        "rival": float(rival),
+        "rival": float(bool(sides) and not fits and fact.concept in sided),
         "presence": float(not sides and fact.aspect is None),
         "focus": float(pronoun and not asked.hits),
         "focus_named": float(pronoun and bool(asked.hits)),
     }
 
 
-def _place(fact: Fact, asked: Asked, named: frozenset[str], index: CaseIndex) -> dict[str, float]:
+def _items_asked(clause: Clause, index: CaseIndex) -> set[str]:
+    """The profile items asked for, or those that answer for them."""
+    items: set[str] = set(clause.items)
+    if not items & set(index.by_item):
+        items |= {kin for item in clause.items for kin in KIN_ITEMS.get(item, ())}
+    return items
+
+
+def _place(
+    fact: Fact, asked: Asked, items: Set[str], sided: bool, named: frozenset[str], index: CaseIndex
+) -> dict[str, float]:
     """Item, part of the body, and whether it was said at the start."""
     own = index.sites_of[fact.id]
-    items = set(asked.clause.items)
-    if not items & set(index.by_item):
-        items |= {kin for item in items for kin in KIN_ITEMS.get(item, ())}
     family = fact.category == "family_medical_history"
-    side = fact.aspect in ("location", "radiation") and bool(sides_of(asked.clause))
+    side = fact.aspect in ("location", "radiation") and sided
     elsewhen = asked.clause.text.startswith("where") and fact.aspect in ("onset", "duration", "timing", "severity")
     return {
         "item": float(fact.category in items),
@@ -276,13 +287,19 @@ def _topics(clause: Clause, own: frozenset[str]) -> dict[str, float]:
     }
 
 
-def _is_excluded(fact: Fact, asked: Asked, index: CaseIndex) -> bool:
-    """The fact is about what the question leaves out."""
-    excluded = asked.clause.excluded
-    if not excluded:
-        return False
-    hits = index.mentions(excluded)
-    named = {v for h in hits for v in h.values}
-    own = index.concept_of[fact.id]
-    left_out = sites(excluded) & sites(fact.concept if fact.aspect else f"{fact.concept} {fact.statement}")
-    return f"fact:{fact.id}" in named or (own is not None and f"concept:{own}" in named) or bool(left_out)
+@dataclass(frozen=True)
+class _Excluded:
+    """What a question leaves out ("apart from the cough")."""
+
+    values: frozenset[str]
+    places: frozenset[str]
+
+    def holds(self, fact: Fact, index: CaseIndex) -> bool:
+        """The fact is about it."""
+        own = index.concept_of[fact.id]
+        left_out = self.places & sites(fact.concept if fact.aspect else f"{fact.concept} {fact.statement}")
+        return f"fact:{fact.id}" in self.values or f"concept:{own}" in self.values or bool(left_out)
+
+
+def _excluded(text: str, index: CaseIndex) -> _Excluded:
+    return _Excluded(frozenset(v for hit in index.mentions(text) for v in hit.values), frozenset(sites(text)))
