@@ -54,6 +54,20 @@ def test_scores_are_those_of_wratio_for_the_best_names() -> None:
         assert ours == best, query
 
 
+def test_candidates_are_kept_on_disk_for_the_same_list_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["胃癌", "2型糖尿病伴酮症", "nothing like it"]
+    found = {n: linker().candidates(n) for n in names}
+    assert {n: FuzzyLinker(CODES, top_n=2, folder=tmp_path).candidates(n) for n in names} == found
+
+    def fails(*_: object) -> None:
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr(WRatioScorer, "best_scores", fails)
+    assert {n: FuzzyLinker(CODES, top_n=2, folder=tmp_path).candidates(n) for n in names} == found
+    with pytest.raises(AssertionError):
+        FuzzyLinker(CodeList(NAMES[1:], CODES.codes, "shorter"), top_n=2, folder=tmp_path).candidates("胃癌")
+
+
 def test_a_reference_is_matched_once() -> None:
     score, counts = link_fuzzy([Pair("1", "胃癌", "胃癌；胃癌晚期")], linker())
     assert counts == [LinkCount("1", 1, 2, 1)]

@@ -22,17 +22,21 @@ from __future__ import annotations
 
 import csv
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+import rapidfuzz
 
 from verisim_metrics.mvme.entities import entities, is_chinese
 from verisim_metrics.mvme.wratio import WRatioScorer
+from verisim_tasks._stable import digest
 from verisim_tasks.errors import UserError
 from verisim_tasks.language.icd import exact_links, link
 from verisim_tasks.language.icd_codes import code_table, is_below, is_unspecified_child
+from verisim_tasks.language.vector_store import VectorStore
 
 TOP_N = 10
 THRESHOLD = 50
@@ -118,21 +122,40 @@ def _code_list(rows: Iterable[tuple[str, str]], source: str) -> CodeList:
 
 
 class FuzzyLinker:
-    """Candidate names of entities in one code list; every entity is looked up once."""
+    """Candidate names of entities in one code list; every entity is looked up once, and kept on disk for later runs."""
 
-    def __init__(self, code_list: CodeList, top_n: int = TOP_N, threshold: int = THRESHOLD) -> None:
+    def __init__(
+        self, code_list: CodeList, top_n: int = TOP_N, threshold: int = THRESHOLD, folder: Path | None = None
+    ) -> None:
         self._list = code_list
-        self._scorer = WRatioScorer(code_list.names)
         self._top_n = top_n
         self._threshold = threshold
         self._known: dict[str, frozenset[str]] = {}
+        what = [code_list.names, top_n, threshold, rapidfuzz.__version__]
+        self._store = VectorStore(folder, f"candidates {digest(what)}" if folder else "")
+
+    @functools.cached_property
+    def _scorer(self) -> WRatioScorer:
+        return WRatioScorer(self._list.names)
 
     def prepare(self, names: Iterable[str]) -> None:
         """Look up many entities at once: quicker than one by one."""
-        new = sorted({n for n in names if n not in self._known})
-        for name, row in self._scorer.best_scores(new, self._top_n, self._threshold):
-            best = np.argsort(-row, kind="stable")[: self._top_n].tolist()
-            self._known[name] = frozenset(self._list.names[i] for i in best if row[i] >= self._threshold)
+        missing = sorted({n for n in names if n not in self._known})
+        if not missing:
+            return
+        stored = self._store.load(missing)
+        fresh = dict(self._search([n for n in missing if n not in stored]))
+        self._store.save(fresh)
+        for name, places in {**stored, **fresh}.items():
+            self._known[name] = frozenset(self._list.names[int(i)] for i in places)
+
+    def _search(self, names: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[np.float32]]]:
+        """Each name with the places of its candidates in the list, as floats: what the store keeps."""
+        if not names:
+            return
+        for name, row in self._scorer.best_scores(names, self._top_n, self._threshold):
+            best = np.argsort(-row, kind="stable")[: self._top_n]
+            yield name, best[row[best] >= self._threshold].astype(np.float32)
 
     def candidates(self, name: str) -> frozenset[str]:
         """The names of the list that this entity may mean: the ten best at or above the threshold."""

@@ -15,6 +15,7 @@ from verisim_metrics.judging import Judge
 from verisim_metrics.mvme.coverage import PartCoverage, coverage
 from verisim_metrics.mvme.judge import Mark, chief_marks
 from verisim_metrics.mvme.linking import FuzzyLinker, LinkCount, Pair, icd10_cm, link_fuzzy, link_icd
+from verisim_tasks.language.vector_store import cache_folder
 from verisim_tasks.records.case import Case
 from verisim_tasks.records.transcript import Report, Transcript
 
@@ -39,7 +40,7 @@ class ReportScores:
 @functools.cache
 def default_linker() -> FuzzyLinker:
     """The published linker over the shipped ICD-10-CM."""
-    return FuzzyLinker(icd10_cm())
+    return FuzzyLinker(icd10_cm(), folder=cache_folder())
 
 
 def score_reports(
