@@ -120,6 +120,16 @@ def test_not_knowing_is_not_denying(clinician: Clinician) -> None:
     assert not np.allclose(unknown.posterior, denied.posterior)
 
 
+def test_what_is_not_remembered_is_asked_once_more_and_counts_as_no_answer(clinician: Clinician) -> None:
+    for question in (clinician.questions.all["open:conditions"], clinician.questions.all["fever"]):
+        dialogue: Turns = [("patient", OPENING), ("doctor", question.ask), ("patient", "I can't remember, sorry.")]
+        message = clinician.next_message(dialogue, DEFAULT)  # type: ignore[arg-type]
+        assert message.endswith(question.rephrase)
+        assert clinician.assess(dialogue).answered == 0  # type: ignore[arg-type]
+        dialogue += [("doctor", message), ("patient", "I really don't know.")]
+        assert not clinician.next_message(dialogue, DEFAULT).endswith(question.rephrase)  # type: ignore[arg-type]
+
+
 def test_a_guarded_denial_of_something_sensitive_is_asked_again_kindly(clinician: Clinician) -> None:
     question = clinician.knowledge.feature("alcohol_heavy")
     dialogue: Turns = [

@@ -263,6 +263,18 @@ def test_a_bare_number_is_an_age_only_when_asked() -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["One minute I'm fine.", "I've told three doctors.", "For two weeks now.", "Just 1 or 2"]
+)
+def test_a_number_of_something_else_is_no_age(text: str) -> None:
+    assert age_in(text, asked=True) is None
+
+
+@pytest.mark.parametrize("text", ["I'm 28.", "Twenty-eight, doctor.", "Oh, about 28 now.", "28 years."])
+def test_a_number_on_its_own_is_an_age(text: str) -> None:
+    assert age_in(text, asked=True) == 28.0
+
+
+@pytest.mark.parametrize(
     ("text", "sex", "relative"),
     [
         ("I'm a 58-year-old man.", "male", None),

@@ -22,7 +22,7 @@ from verisim_tasks.clinician.policy import Policy
 from verisim_tasks.clinician.questions import Questions
 from verisim_tasks.language.embedding import Encoder, default_encoder
 
-VERSION = 1
+VERSION = 2
 """Goes up with every change that can alter a message."""
 
 KEPT_STATES = 10_000
@@ -162,6 +162,7 @@ class Clinician:
             return None
         prefaces = {
             "silent": script.GENTLE,
+            "forgotten": script.REMIND,
             "unclear": script.SIMPLER,
             "evasive": script.PRIVATE if sensitive else script.CALM,
             "worried": script.CALM,

@@ -63,7 +63,7 @@ class Asked:
     open: OpenQuestion | None = None
 
 
-Trouble = Literal["silent", "unclear", "evasive", "worried", "off_topic"]
+Trouble = Literal["silent", "forgotten", "unclear", "evasive", "worried", "off_topic"]
 
 
 @dataclass(frozen=True)
@@ -258,18 +258,21 @@ class Hearing:
         settled = (
             asked.feature in found if asked.feature is not None else self._open_settled(asked, signals, found, answer)
         )
-        if signals.silent:
-            return "silent"
-        if settled and not (signals.evasive and asked.feature is not None and found[asked.feature].state != "present"):
+        forgotten = signals.unknown and all(f.state == "unknown" for f in found.values())
+        guarded = signals.evasive and asked.feature in found and found[str(asked.feature)].state != "present"
+        if settled and not forgotten and not guarded and not signals.silent:
             return None
-        if signals.unclear:
-            return "unclear"
-        if signals.evasive:
-            return "evasive"
-        return "worried" if signals.worried else "off_topic"
+        troubles: tuple[tuple[Trouble, bool], ...] = (
+            ("silent", signals.silent),
+            ("unclear", signals.unclear),
+            ("evasive", signals.evasive),
+            ("forgotten", forgotten),
+            ("worried", signals.worried),
+        )
+        return next((trouble for trouble, holds in troubles if holds), "off_topic")
 
     def _open_settled(self, asked: Asked, signals: Signals, found: Mapping[str, Finding], answer: str) -> bool:
-        if found or signals.no or signals.negative or signals.unknown:
+        if found or signals.no or signals.negative:
             return True
         if asked.open is None:
             return True

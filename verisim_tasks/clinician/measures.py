@@ -39,7 +39,10 @@ _DECADE = re.compile(
     r"\b(?:in (?:my|his|her|their) )?(early |mid |mid-|late )?(twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies\b"
 )
 _DECADES = {d: 10 * n for n, d in enumerate(_STEMS_OF_TENS.split(), start=2)}
-_BARE = re.compile(rf"\b{_NUM}\b")
+_ANSWERING = r"(?:^|[.,;!]\s*|\b(?:about|almost|nearly|only|just|am|i'm|is|turned) )"
+_AND_NO_MORE = r"(?=\s*(?:[.,;!]|$|now\b|years?\b|yrs?\b))"
+_BARE = re.compile(_ANSWERING + rf"\b{_NUM}" + _AND_NO_MORE)
+"""A number that stands as an answer, not one of "one minute" or "for three weeks"."""
 
 _FEMALE = re.compile(r"\b(?:woman|female|lady|girl|my periods?|my pregnancy|(?:i am|i'm) pregnant)\b")
 _MALE = re.compile(r"\b(?:man|male|gentleman|guy|boy|my prostate|my penis|my testicles?)\b")

@@ -28,8 +28,8 @@ class Policy:
     """At this many answered questions the certainty asked for has fallen to ``sure_late``."""
     sure_early: float = 0.92
     """Posterior of the leading disease (0-1) that ends the consultation right after ``min_questions``."""
-    sure_late: float = 0.3
-    """The same at ``soft_limit``; between the two it falls in a straight line."""
+    sure_late: float = 0.0
+    """The same at ``soft_limit``; between the two it falls in a straight line. 0 ends the consultation there."""
     margin: float = 0.4
     """Least lead (0-1) over the second disease at a voluntary conclusion before ``soft_limit``."""
     least_gain: float = 0.004

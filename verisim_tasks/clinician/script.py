@@ -144,6 +144,7 @@ SIMPLER: tuple[str, ...] = (
 )
 STEER: tuple[str, ...] = ("I understand.", "Let us stay with this for a moment.", "I hear you.")
 GENTLE: tuple[str, ...] = ("Take your time.", "There is no rush.")
+REMIND: tuple[str, ...] = ("Take your time; roughly is fine.", "Think back for a moment.", "It need not be exact.")
 PRIVATE: tuple[str, ...] = (
     "Many people have this, and it stays between us.",
     "I ask everyone this, and it is confidential.",
