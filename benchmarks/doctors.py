@@ -13,6 +13,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model
 
+from verisim_tasks._stable import shuffled
 from verisim_tasks.loop.request import REQUEST_TYPE, Circumstances, ConsultRequest, cases_by_id, request_text
 from verisim_tasks.settings import Settings
 from verisim_tasks.tasks.variants import VARIANTS
@@ -74,27 +75,26 @@ def smollm2(batch_size: int) -> Any:
 def requests(
     count: int, run_dir: Path, max_turns: int = 6, *, tokens: int = 24, noisy: bool = True, seed: int = 1234
 ) -> list[Instance]:
-    """So many consultations over cases, variants and repeats."""
+    """So many consultations over cases, variants and repeats; few hold the same mixture as many."""
     settings = Settings(run_dir=str(run_dir), max_turns=max_turns, report=False, max_reply_tokens=tokens, seed=seed)
     shared = Circumstances(settings=settings, chat=True)
     variants = [v for v in VARIANTS if v.noise is not None] if noisy else [v for v in VARIANTS if v.name == "clean"]
+    mixture = shuffled([(v, c) for v in variants for c in cases_by_id("bank").values()], "mixture")
     made: list[Instance] = []
-    for repeat in range(1000):
-        for variant in variants:
-            for case in cases_by_id("bank").values():
-                if len(made) == count:
-                    return made
-                noise = variant.noise_for(case, repeat)
-                if noise is None:
-                    continue
-                request = ConsultRequest(
-                    task=variant.task,
-                    variant=variant.name,
-                    case_id=case.id,
-                    noise=dict(noise),
-                    repeat=repeat,
-                    circumstances=shared,
-                )
-                text = (request_text(request),)
-                made.append(Instance(REQUEST_TYPE, {"case_id": case.id}, text, repeat, (variant.task, 0, 1)))
+    for repeat, (variant, case) in ((r, pair) for r in range(1000) for pair in mixture):
+        noise = variant.noise_for(case, repeat)
+        if noise is None:
+            continue
+        if len(made) == count:
+            break
+        request = ConsultRequest(
+            task=variant.task,
+            variant=variant.name,
+            case_id=case.id,
+            noise=dict(noise),
+            repeat=repeat,
+            circumstances=shared,
+        )
+        text = (request_text(request),)
+        made.append(Instance(REQUEST_TYPE, {"case_id": case.id}, text, repeat, (variant.task, 0, 1)))
     return made

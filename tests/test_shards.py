@@ -80,7 +80,7 @@ def rounded(value: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_two_ranks_give_what_one_gives_and_go_on_with_what_it_began(tmp_path: Path) -> None:
+def test_two_ranks_give_what_one_gives_and_each_goes_on_with_what_the_other_began(tmp_path: Path) -> None:
     cases = small_bank(tmp_path / "cases", 5)
     scores = tmp_path / "one.json"
     rank_program.evaluate(0, 1, str(tmp_path / "one"), str(cases), -1, str(scores))  # alone: no process of its own
@@ -98,6 +98,11 @@ def test_two_ranks_give_what_one_gives_and_go_on_with_what_it_began(tmp_path: Pa
     logged = {p.name: p.read_bytes().count(b'"said"') for p in folder.glob("turns*.jsonl")}
     assert sum(logged.values()) >= 15 * 3 * 2 - 12  # three turns of doctor and patient, twins shared or not
     same(folder, ranks(2, folder, cases))
+    folder = tmp_path / "fewer"
+    ranks(2, folder, cases, dies_at=3, expect=(9, 1, -6))
+    assert len(list(folder.glob("turns*.jsonl"))) == 2
+    rank_program.evaluate(0, 1, str(folder), str(cases), -1, str(scores))
+    same(folder, json.loads(scores.read_text()))
 
 
 def lm_eval_scores(folder: Path) -> Any:
