@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import lm_eval.tasks
 import pytest
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
@@ -150,8 +152,7 @@ def test_our_tasks_stand_beside_the_users(tmp_path: Path) -> None:
     file = tmp_path / "run.yaml"
     file.write_text("include_path: /theirs\ntasks: verisim_core\nmodel: verisim-clinician\n")
     found = config("--config", str(file))
-    registered = register.is_registered(path_command.config_folder(), register.lm_eval_task_folder() / register.FOLDER)
-    assert found.include_path == ["/theirs", *([] if registered else [str(path_command.config_folder())])]
+    assert found.include_path == ["/theirs", str(path_command.config_folder())]
     assert found.model_args["model"] == "verisim-clinician"
 
 
@@ -230,3 +231,25 @@ def test_the_lm_eval_command_line_runs_a_real_language_model(tmp_path: Path) -> 
     assert noisy["turns"][0]["text"] == transcripts["clean"]["turns"][0]["text"]
     assert noisy["roles"]["doctor"]["settings"]["channel"] == "chat"
     assert any(t["text"] for t in noisy["turns"] if t["speaker"] == "doctor")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "ours"),
+    [
+        ("verisim", True),
+        (["verisim_clean", "verisim_mixed,verisim_l3"], True),
+        ("verisim_*", True),
+        ("verisim_clean,hellaswag", False),
+        (["verisim_mine.yaml"], False),
+        ([], False),
+    ],
+)
+def test_lm_evals_own_tasks_are_read_where_one_may_be_asked_for(tasks: Any, ours: bool) -> None:
+    original = lm_eval.tasks.TaskManager
+    assert launch.only_ours(tasks) == ours
+    with contextlib.suppress(KeyboardInterrupt), launch.reading_no_tasks_of_lm_eval(ours):
+        found = lm_eval.tasks.TaskManager(include_path=str(path_command.config_folder()))
+        assert ("hellaswag" in found.all_tasks) == (not ours)
+        assert "verisim_clean" in found.all_tasks
+        raise KeyboardInterrupt
+    assert lm_eval.tasks.TaskManager is original

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fnmatch
+import functools
 import io
 import json
 import logging
@@ -16,6 +17,7 @@ from typing import Any
 
 import yaml
 from lm_eval import models as _models  # noqa: F401  (before any model registers, or lm-eval's own stay hidden)
+from lm_eval import tasks as lm_eval_tasks
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.api.registry import get_model, model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
@@ -79,7 +81,7 @@ def launch(argv: list[str], *, resume: Path | None = None, shard: str | None = N
     args.metadata = {**ours, KEY: settings}
     announce(argv, shard)
     setup_logging()
-    with user_errors(), says_how_to_resume(folder):
+    with user_errors(), says_how_to_resume(folder), reading_no_tasks_of_lm_eval(only_ours(config.tasks)):
         args.func(args)
     return exit_code(folder)
 
@@ -98,7 +100,8 @@ def _add_ours(args: argparse.Namespace) -> None:
     """Put the suite's task folder beside the user's, and give the clinician a name for its results folder."""
     theirs = _given(args, "include_path")
     folders = [theirs] if isinstance(theirs, str) else list(theirs or [])
-    if not is_registered(config_folder(), lm_eval_task_folder() / FOLDER):
+    tasks = _given(args, "tasks") or []
+    if only_ours(tasks) or not is_registered(config_folder(), lm_eval_task_folder() / FOLDER):
         folders.append(str(config_folder()))
     args.include_path = folders or None
     model_args = _given(args, "model_args")
@@ -138,9 +141,33 @@ def check(config: EvaluatorConfig) -> None:
     ready_patient()
 
 
+def task_names(tasks: str | list[str]) -> list[str]:
+    """The tasks of a list that may be written with commas."""
+    given = [tasks] if isinstance(tasks, str) else tasks
+    return [name.strip() for part in given for name in str(part).split(",") if name.strip()]
+
+
+def only_ours(tasks: str | list[str]) -> bool:
+    """Whether every task is one of the suite's, by name."""
+    names = task_names(tasks)
+    return bool(names) and all(n.startswith(PREFIX) and not n.endswith(".yaml") for n in names)
+
+
+@contextlib.contextmanager
+def reading_no_tasks_of_lm_eval(wanted: bool) -> Iterator[None]:
+    """While it lasts, lm-eval does not read its own 13,000 task files, which takes it seconds; where that is wanted."""
+    original = lm_eval_tasks.TaskManager
+    if wanted:
+        lm_eval_tasks.TaskManager = functools.partial(original, include_defaults=False)
+    try:
+        yield
+    finally:
+        lm_eval_tasks.TaskManager = original
+
+
 def check_tasks(tasks: str | list[str]) -> None:
     """Raise ``UserError`` for a missing task list, and for a task of ours that does not exist."""
-    names = [t.strip() for t in (tasks.split(",") if isinstance(tasks, str) else tasks) if t.strip()]
+    names = task_names(tasks)
     if not names:
         raise UserError("no task given; try --tasks verisim_core")
     known = [*(v.task for v in VARIANTS), *GROUPS, *(level_tag(level) for level in range(1, 5))]
