@@ -33,6 +33,10 @@ CASES = {
     "1. Chest pain\n2. Nausea": ["Chest pain", "Nausea"],
     "It started 3 days ago.And it got worse.": ["It started 3 days ago.", "And it got worse."],
     "(It hurt.) Then it stopped.": ["(It hurt.)", "Then it stopped."],
+    "It hurts me. I am ill. I have not fed. May I go?": ["It hurts me.", "I am ill.", "I have not fed.", "May I go?"],
+    "Thanks for telling me. May I look? I said no. I did.": [
+        *("Thanks for telling me.", "May I look?", "I said no.", "I did."),
+    ],
     "No. Next question.": ["No.", "Next question."],
     "I was born in the U.S. I moved here later.": ["I was born in the U.S.", "I moved here later."],
     "": [],

@@ -34,8 +34,10 @@ _DAYS = "Mon|Tues|Wednes|Thurs|Fri|Satur|Sun"
 _BREAK = re.compile(
     rf"(?<=\b[apAP]\.[mM]\.|\b[uU]\.[sS]\.|\betc\.)(?=\s+[A-Z][a-z']*\b)(?!\s+(?:{_DAYS})day\b)"
     rf"|(?<=\b[apAP]\.[mM]\.)(?=\s+{_NEW_START.pattern})|(?<=[.!?]\))(?=\s+[A-Z])"
+    r"|(?:(?<=\bme\.)|(?<=\bno\.)|(?<=\bill\.)|(?<=\bfed\.)|(?<=\bart\.))(?=\s+[A-Z])"
 )
-"""After a time, a country or a bracket, where a new sentence begins; a weekday goes with its time."""
+"""After a time, a country or a bracket, where a new sentence begins; a weekday goes with its time. Also after common
+words that the library takes for short ones: "it hurts me. I ..." (Maine), "no. I ..." (number)."""
 
 _LINE = re.compile(r"\n+")
 _EDGE = re.compile(r"^(?:[-*•–]\s+|\d{1,2}[.)]\s+)")
