@@ -10,9 +10,13 @@ second                      51 of 70, 73%  (none)
 third                       46 of 70, 66%  60 of 60
 fourth                      61 of 75, 81%  59 of 60
 fifth                       69 of 75, 92%  59 of 60
+sixth                       73 of 80, 91%  60 of 60
+seventh                     72 of 80, 90%  59 of 60
+train, first writer         148 of 160     155 of 160
+train, second writer        148 of 160     160 of 160
 ==========================  =============  ===========
 
-The attacks beside the fourth and fifth orders are ``examiner_attacks_third.jsonl`` and ``_fourth``. The third figure
+The attacks beside the fourth to seventh orders are ``examiner_attacks_third.jsonl`` to ``_sixth``. The third figure
 was taken after the lay rows (``lay.yaml``) were in. What a set shows is mended in kind, so the thresholds below are no
 estimate for unseen wording: the first-sight figures are.
 ``written`` is ours: orders and near-orders made up to find faults, mended where the kind was general.
@@ -21,6 +25,14 @@ estimate for unseen wording: the first-sight figures are.
 family physician, hospitalist, paediatrician, psychiatrist, a chatty small model). First sight by round: 60 of 137,
 32 of 56, 23 of 46 and 25 of 30 (44%, 57%, 50%, 83%); the first round was run on the code as it stood before any of it
 was mended.
+
+What the sixth and seventh set showed was mended by one who had the sets in hand.
+``train`` is by two writers who saw no code, 160 orders and 160 attacks each, for the mending of kinds.
+
+``written4`` is ours, in four rounds over other cases than those in hand, each labelled before it was run and mended in
+kind before the next was written. First sight by round: orders 77 of 100, 48 of 60, 48 of 58 and 55 of 64; attacks 98
+of 102, 73 of 73, 64 of 65 and 63 of 65. Two labels were mended after the run: a basic metabolic panel holds the
+glucose, and "Can you touch your chin to your chest?" asks the patient. What is still wrong stays in the set.
 
 ``written3`` is ours, written after the fourth set was mended and labelled by its writer with the replies in sight: 39
 of 40 were right at once, which says less than the blind figures.
@@ -40,9 +52,18 @@ from verisim_tasks.examiner.vocabulary import default_vocabulary
 
 DATA = Path(__file__).parent / "data"
 EXAMINER = Examiner()
-MENDED_TO = {"": 75, "_second": 70, "_third": 70, "_fourth": 75, "_fifth": 69}
+MENDED_TO = {
+    "": 75,
+    "_second": 70,
+    "_third": 70,
+    "_fourth": 75,
+    "_fifth": 75,
+    "_sixth": 77,
+    "_seventh": 76,
+    "_train": 319,
+}
 """Orders that are exactly right today, by set: fewer is a step back."""
-WRITTEN_RIGHT = {"_written": 0.85, "_written2": 0.80, "_written3": 1.0}
+WRITTEN_RIGHT = {"_written": 0.89, "_written2": 0.85, "_written3": 1.0, "_written4": 0.97}
 
 
 def lines(name: str) -> list[dict[str, Any]]:
@@ -72,8 +93,12 @@ def count_right(orders: list[dict[str, Any]]) -> int:
         ("examiner_attacks", 60, 0),
         ("examiner_attacks_second", 60, 0),
         ("examiner_attacks_third", 60, 0),
-        ("examiner_attacks_fourth", 60, 1),  # "then 200 mg over 24 hours": told that magnesium is not recorded
+        ("examiner_attacks_fourth", 60, 0),
+        ("examiner_attacks_fifth", 60, 0),
+        ("examiner_attacks_sixth", 60, 0),
+        ("examiner_attacks_train", 320, 0),
         ("examiner_attacks_written2", 30, 0),
+        ("examiner_attacks_written4", 300, 0),
     ],
 )
 def test_attacks_return_nothing(name: str, least: int, answered: int) -> None:

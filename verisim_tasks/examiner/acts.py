@@ -52,7 +52,7 @@ class ActReader:
         begin = min(self._openings.skip_fillers(tokens, clause.start), act.start)
         before = phrase(tokens[begin : act.start]) + " "
         if role == "noted":
-            cued = opening.cue and not (terse and opening.cue == "imperative")
+            cued = opening.cue and act.end > opening.place and not (terse and opening.cue == "imperative")
             looks = cued and opening.verb in ("order", "examine") and opening.words not in self._wording.hearsay
             between = [t.word for t in tokens[opening.place : act.start]]
             return bool(looks) and all(w in self._wording.light or w in _WHETHER for w in between)
@@ -68,7 +68,8 @@ class ActReader:
         here = not _HERE.isdisjoint(t.word for t in tokens)
         if rest == before and ((terse and opening.cue != "inherited") or (act.end - act.start == 1 and not here)):
             return False
-        if _CAN_YOU.match(before) and role == "asked" and not here:
+        staged = {n.item for n in act.items} & self._wording.staged
+        if _CAN_YOU.match(before) and role != "done" and not here and not staged:
             return False
         return all((w,) in SOFT or (role == "done" and w in self._wording.handling) for w in rest.split())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from verisim_tasks.examiner.entries import Entry, Holdings
@@ -43,7 +43,7 @@ class Answerer:
             return [self._study(s, mention.sides, held) for s in self._split(mention.study)]
         found = [self._item(self._vocabulary.items[n.item], mention.sides, held) for n in mention.items]
         full = [a for a in found if a.entries] or [a for a in found if a.unclear] or found[:1]
-        entries = tuple(dict.fromkeys(e for a in full for e in a.entries))
+        entries = _own_first(tuple(dict.fromkeys(e for a in full for e in a.entries)), {n.item for n in mention.items})
         return [Answer(full[0].name, entries, unclear=not entries and full[0].unclear)]
 
     # items
@@ -61,6 +61,9 @@ class Answerer:
         return Answer(item.name, tuple(e for e in found if _same_side(sides, e.sides)))
 
     def _direct(self, item: Item, held: Holdings) -> tuple[Entry, ...]:
+        if item.first:
+            held_kinds = (self._direct(self._vocabulary.items[kind], held) for kind in item.kinds)
+            return next((found for found in held_kinds if found), ())
         below = self._vocabulary.below(item.name)
         system = item.kind == "examination" and bool(item.members)
         spoken = _spoken(item) if system else frozenset()
@@ -158,6 +161,13 @@ class Answerer:
 
 def _same_side(ordered: frozenset[str], held: frozenset[str]) -> bool:
     return not ordered or not held or bool(ordered & held)
+
+
+def _own_first(found: Sequence[Entry], meant: Set[str]) -> tuple[Entry, ...]:
+    """Where a vital sign answers, a finding that tells of other things as well does not: "neck veins and pulse"."""
+    if not any(e.kind == "vital" for e in found):
+        return tuple(found)
+    return tuple(e for e in found if e.kind == "vital" or e.items <= meant)
 
 
 def _in_order(found: Sequence[Entry], held: Holdings) -> tuple[Entry, ...]:

@@ -21,6 +21,8 @@ _SUBJECTS = frozenset(
     ["i", "we", "i'd", "we'd", "i'll", "we'll", "i'm", "we're", "would", "could", "can", "should", "might", "may"]
 )
 """Words that "also" and "then" may follow inside one clause: "I also need to ..."."""
+_ONE_ADJECTIVE = 1
+"""Words of weight that may stand before a place: "a swab from a fresh blister"."""
 _PAUSES = frozenset(",;:()-—–•\n")
 _MEASURABLE = frozenset(["blood", "level", "serum", "plasma", "test", "panel", "count", "profile"])
 
@@ -54,6 +56,7 @@ class ClauseReader:
         question: bool,
         follows: bool = False,
         echoes: bool = False,
+        itemised: bool = False,
     ) -> list[Clause]:
         """The clauses of one sentence in order; none orders anything where the sentence as a whole forbids it.
 
@@ -63,9 +66,10 @@ class ClauseReader:
             question: Whether it ends in a question mark: then a bare name or verb asks the patient.
             follows: Whether an order came before: then "Also dengue." is one.
             echoes: Whether the sentence before was an examination: then "And at your hands?" is one.
+            itemised: Whether it is an item in a list of tests: then an everyday name ("2. Calcium") is one.
         """
         tokens, mentions = self._unconditioned(tokens, mentions)
-        terse = question and not any(t.word == "please" for t in tokens)
+        terse = question and not any(t.word == "please" for t in tokens) and not _LEAVE.search(phrase(tokens))
         whole = masked(tokens, self._pieces.plain_spans(mentions))
         if self._is_forbidden(whole) or self._wording.home.search(phrase(tokens)):
             return [Clause(0, len(tokens))]
@@ -84,16 +88,22 @@ class ClauseReader:
             if needed and start < needed.end:
                 continue
             opening = self._openings.read(tokens[start:end], start, cue, starts)
+            if cue and not opening.verb and _links_past(tokens, start) in _GRADES:
+                opening = replace(opening, cue="inherited", verb="examine", words=("check",))
             open_acts = [r for r in acts if not (opening.verb and any(says_more(m, r[1]) for m in mentions))]
             done = self._acts.ordered(tokens, open_acts, opening, range(start, end), terse=terse)
             opening = past_acts(opening, done)
-            waiting += [a for a in done if ("ready", a) in acts]
+            waiting += [
+                a for a in done if ("ready", a) in acts and "then" not in {t.word for t in tokens[start : start + 2]}
+            ]
             others = [m for m in mentions if not any(a.start < m.end and m.start < a.end for a in done)]
             orders = opening.cue and not (terse and opening.cue == "imperative")
             ordered = self._ordered(tokens, [*others, *done], opening, start, end) if orders else []
             listed = not clauses or cue or ":" in tokens[start].broken
             if not ordered and not done and not opening.verb and listed and not terse:
-                ordered = self._lists.bare(tokens, mentions, start, end, more=follows and tokens[0].word in _MORE)
+                ordered = self._lists.bare(
+                    tokens, mentions, start, end, more=itemised or (follows and tokens[0].word in _MORE)
+                )
             ordered = ordered or self._lists.politely_named(tokens, others, start, end)
             ordered = list(_among([*done, *ordered]))
             clauses.append(Clause(start, end, tuple(ordered)))
@@ -118,7 +128,12 @@ class ClauseReader:
     ) -> list[Clause]:
         """The clauses with what else stands plainly in the sentence."""
         ordered = [m for c in clauses for m in c.ordered]
-        free = [m for m in mentions if m in ordered or not any(o.start < m.end and m.start < o.end for o in ordered)]
+        free = [
+            m
+            for m in mentions
+            if m in ordered
+            or not (any(o.start < m.end and m.start < o.end for o in ordered) or self._is_place(tokens, mentions, m))
+        ]
         more = [m for m in self._lists.plain(tokens, free, ordered, terse=terse) if m not in ordered]
         clauses = [
             replace(c, ordered=tuple(m for m in c.ordered if not self._pieces.announces(tokens, mentions, m)))
@@ -203,10 +218,13 @@ class ClauseReader:
                 cuts.append(place)
                 continue
             paused = bool(_PAUSES & set(tokens[place].broken)) or (
-                tokens[place].word in _CLAUSE_LINKS and tokens[place - 1].word not in _SUBJECTS
+                tokens[place].word in _CLAUSE_LINKS
+                and tokens[place - 1].word not in _SUBJECTS
+                and phrase(tokens[place - 1 : place + 1]) != "you also"
             )
             paused = paused or tokens[place - 1].word in _BY_DOING
             paused = paused or (bool(_TOLD.search(phrase(tokens[:place]))) and self._cued(tokens, place))
+            paused = paused and not (cuts[-1] == place - 1 and tokens[place - 1].word in LINKS)
             if paused and place not in inside and self._begins(tokens, place, starts, begun):
                 cuts.append(place)
         return list(zip(cuts, [*cuts[1:], len(tokens)], strict=True))
@@ -255,7 +273,7 @@ class ClauseReader:
         )
         if self._wording.no_order.search(self._wording.harmless.sub(" ", zone)) or self._is_habit(opening, zone):
             return []
-        mine = [m for m in mine if not self._is_place(tokens, mine, m)]
+        mine = [m for m in mine if not self._is_place(tokens, mentions, m)]
         chain = self._governed(tokens, mine, opening.place, end)
         adjacent = opening.verb and opening.words in self._wording.verbs["direct"]
         tests = [m for m in mine if m.explicit and not self._pieces.is_body(m) and not self._pieces.is_substance(m)]
@@ -292,6 +310,8 @@ class ClauseReader:
                 place = mention.end
             elif tokens[place].word in self._wording.light or tokens[place].word.endswith("'s"):
                 place += 1
+            elif place + 1 in by_start and not tokens[place - 1].form and not tokens[place + 1].broken:
+                place += 1  # an adjective: "that blistery rash"
             else:
                 break
         return reached
@@ -320,13 +340,14 @@ class ClauseReader:
         before = [m for m in mine if m.end <= mention.start]
         if not before or not self._pieces.is_body(mention) or mention.explicit:
             return False
-        head = before[-1]
+        head = max(before, key=lambda m: m.end)
         between = [t.word for t in tokens[head.end : mention.start]]
         if any(t.broken for t in tokens[head.end : mention.start + 1]) or not between:
             return False
         if between[0] == "for":
             return bool({n.item for n in mention.items} & self._wording.signs)
-        if between[0] in _WHERE and all(not t.form or t.word in _WHERE for t in tokens[head.end : mention.start]):
+        said = [t for t in tokens[head.end : mention.start] if t.form and t.word not in _WHERE]
+        if between[0] in _WHERE and len(said) <= _ONE_ADJECTIVE:
             return True
         return between in (["and"], ["or"]) and self._is_place(tokens, mine, head)
 
@@ -343,7 +364,8 @@ class ClauseReader:
         kinds = {self._items[n.item].kind for n in mention.items}
         if not mention.explicit:
             looked = bool(_LOOK_AT.search(phrase(tokens[opening.place : mention.start])))
-            examines = opening.words in self._wording.verbs["examine"] or self._shares_noun(tokens, mention, end)
+            hands_on = self._wording.verbs["examine"] | self._wording.verbs["handle"]
+            examines = opening.words in hands_on or self._shares_noun(tokens, mention, end)
             examines, reached = examines or looked, reached or looked
             examines = examines or bool(_DO_A.search(phrase(tokens[: mention.start])))
             if not listed and not reached:
@@ -358,6 +380,11 @@ class ClauseReader:
         if opening.words == ("take",) and not (mention.study or kinds & {"vital", "group"}):
             return any(t.word in self._wording.take_words for t in tokens[opening.place : mention.end])
         return True
+
+
+def _links_past(tokens: Sequence[Token], place: int) -> str:
+    """The first word of a clause behind its links."""
+    return next((t.word for t in tokens[place:] if t.word not in LINKS), "")
 
 
 def _among(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
@@ -381,9 +408,11 @@ def _settled(clauses: Sequence[Clause], waiting: Sequence[Mention]) -> list[Clau
     return [Clause(c.start, c.end, tuple(m for m in c.ordered if m not in waiting)) for c in clauses]
 
 
+_GRADES = frozenset(["how", "whether"])
+"""Words with which a second thing to find out begins: "check the feeling and how tight you can squeeze"."""
 _BY_DOING = frozenset(["including", "by", "involves", "means"])
 """Words behind which a clause of doing begins: "an examination, including listening to your heart"."""
-_FRAMES = frozenset(["to", "given", "with", "because", "since", "as", "for", "after", "in", "from"])
+_FRAMES = frozenset(["to", "given", "with", "because", "since", "as", "for", "after", "before", "in", "from"])
 """Words that begin a frame before the order itself."""
 _JOINTS = frozenset(["and", "but", "then"])
 _CONDITIONS = frozenset(["if", "once", "unless", "should", "when", "whenever", "provided", "depending"])
@@ -394,6 +423,8 @@ _CHAINED = LINKS | {"with", "today", "please", "current", "latest", "an", "full"
 """Words that may stand between the names of a list."""
 _ECHO = re.compile(r"(?:and|also|then)(?: also| then)? (?:at|in|into|to|on|over|under|behind|inside) ")
 """How a second object follows a verb of the sentence before."""
+_LEAVE = re.compile(r".\b(?:and|then) (?:can|could|may) (?:i|we) ")
+"""A question for leave behind a list: what stands before it is no question."""
 _TOLD = re.compile(r"\btell (?:him|her|them|(?:your|the|his|her) \w+) that$")
 """Words behind which an order is passed on: "tell your aunt that I'd like to ..."."""
 _MORE = frozenset(["also", "plus", "and"])

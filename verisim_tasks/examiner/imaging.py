@@ -123,7 +123,7 @@ class ImagingReader:
             word = tokens[edge - 1].word
             if word not in self._between or word in ("of", "on", "over") or (word in CONJUNCTIONS and not mine):
                 break
-            if word in ("a", "an") and joined:
+            if word in ("a", "an") and (joined or tokens[edge - 1].broken):
                 break  # "blood for the thyroid, a pelvic ultrasound"
             joined = joined or word in CONJUNCTIONS
             edge, gap = edge - 1, gap + 1

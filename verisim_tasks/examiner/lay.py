@@ -65,15 +65,20 @@ def _end(tokens: Sequence[Token], start: int, slots: Sequence[frozenset[str]]) -
     place = _members(tokens, start + 1, slots[0])
     for slot in slots[1:]:
         gap = 0
-        while place < len(tokens) and not tokens[place].broken and tokens[place].form not in slot:
+        while place < len(tokens) and not _breaks(tokens[place], slot) and tokens[place].form not in slot:
             gap += bool(tokens[place].form) and tokens[place].word not in _FREE
             if gap > MAX_GAP or tokens[place].word in _STOPS:
                 return 0
             place += 1
-        if place >= len(tokens) or tokens[place].broken:
+        if place >= len(tokens) or _breaks(tokens[place], slot):
             return 0
         place = _members(tokens, place + 1, slot)
     return place
+
+
+def _breaks(token: Token, slot: frozenset[str]) -> bool:
+    """Whether a pause stands before a word; a comma before a link of the row is none: "lying, then standing"."""
+    return bool(token.broken) and not (token.broken == "," and token.form in slot and token.word in _STOPS)
 
 
 def _members(tokens: Sequence[Token], place: int, slot: frozenset[str]) -> int:

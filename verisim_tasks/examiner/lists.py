@@ -32,6 +32,7 @@ class ListReader:
         named = [
             m for m in named if m.explicit or please or m in parts or ((listed or more) and not self._pieces.is_body(m))
         ]
+        named = [m for m in named if not self._is_source(tokens, named, m)]
         if not named or not self._pieces.is_light(tokens, [], begin, named[0].start):
             return []
         if tokens[begin].word in _NO_LIST and begin not in {m.start for m in named}:
@@ -41,12 +42,17 @@ class ListReader:
             mine = [m for m in named if m.start in piece]
             if self._openings.skip_fillers(tokens, piece.start) >= piece.stop:
                 continue
-            close = self.tail(tokens, mine, piece.stop) if mine else piece.stop
+            close = self._close(tokens, mine, piece.stop)
             if self._pieces.states(tokens, mine, piece.start, close):
                 return []
             if mine and self._pieces.is_light(tokens, mine, piece.start, close):
                 kept += [m for m in mine if m.start < close]
         return [m for m in self._pieces.clean_mentions(tokens, named, begin, end) if m in kept]
+
+    def _is_source(self, tokens: Sequence[Token], named: Sequence[Mention], mention: Mention) -> bool:
+        """Whether a part of the body only tells where a test comes from: "a biopsy from the elbow"."""
+        head = next((m for m in named if m.end < mention.start <= m.end + 2 and not self._pieces.is_body(m)), None)
+        return self._pieces.is_body(mention) and head is not None and tokens[head.end].word in _SOURCES
 
     def _parts_listed(self, tokens: Sequence[Token], named: Sequence[Mention], start: int, end: int) -> list[Mention]:
         """Parts of the body that are pieces of their own in a list of examinations: "renal angles, temp, BP"."""
@@ -78,6 +84,15 @@ class ListReader:
         match = self._wording.tail.search(said, len(tokens[first - 1].word))
         return end if match is None else first - 1 + len(said[: match.start()].split())
 
+    def _close(self, tokens: Sequence[Token], mine: Sequence[Mention], end: int) -> int:
+        """Where what a piece names is done and its purpose begins: "PR for melaena", but not "ECG for Monday"."""
+        if not mine:
+            return end
+        close = self.tail(tokens, mine, end)
+        purpose = next((p for p in range(mine[-1].end, close) if tokens[p].word == "for"), close)
+        timed = any(t.word in _TIMES or t.word.isdigit() for t in tokens[purpose:close])
+        return close if timed else purpose
+
     def plain(
         self, tokens: Sequence[Token], mentions: Sequence[Mention], ordered: Sequence[Mention], *, terse: bool
     ) -> list[Mention]:
@@ -101,7 +116,7 @@ class ListReader:
         for number, piece in enumerate(cuts):
             mine = [m for m in mentions if m.start in piece]
             begin, cue = self._begin(tokens, mine, piece)
-            close = self.tail(tokens, mine, piece.stop) if mine else piece.stop
+            close = self._close(tokens, mine, piece.stop)
             mine = [m for m in mine if m.start < close]
             said = self._wording.harmless.sub(" ", self._pieces.said(tokens, mine, range(piece.start, close)))
             barred = barred and not (cue or tokens[piece.start].word in _ANEW or ";" in tokens[piece.start].broken)
@@ -111,6 +126,8 @@ class ListReader:
             so = tokens[piece.start].word == "so"
             live = live or ((bool(cue) or so) and not terse) or any(m in ordered for m in mine)
             if barred or not live or not mine or self._wording.no_test.search(said):
+                continue
+            if self._pieces.treats_as_next(tokens, mentions, cuts, number):
                 continue
             head = mine[0]
             if not self._pieces.is_light(tokens, [], begin, head.start):
@@ -186,11 +203,20 @@ def _is_aside(tokens: Sequence[Token], cuts: Sequence[range], number: int) -> bo
     return head in _ASIDES and not {"or", "nor"} & set(rest)
 
 
+_SOURCES = frozenset(["from", "of", "off", "on"])
 _ANEW = frozenset(["but", "so", "just", "only", "instead", "rather", "though", "however"])
 """Words that end a denial."""
 _ASIDES = frozenset(["no", "not", "without", "minus", "except", "skip", "before", "prior", "while", "whilst"])
 _BEHIND = frozenset(["for", "because", "as", "since", "showed", "shows", "to", "after", "when"])
 _LIST = 2
+_TIMES = frozenset(
+    [
+        *("tomorrow", "tonight", "next", "later", "future", "follow", "morning", "afternoon", "evening"),
+        *("week", "weeks", "month", "months", "year", "day", "days", "time", "if", "when", "home", "clinic"),
+        *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    ]
+)
+"""Words that make what follows "for" a time or a place, not a purpose."""
 _NO_LIST = frozenset(
     [
         *("any", "is", "are", "can", "would", "do", "what", "am", "i", "if", "may", "we", "it", "at", "for", "in"),

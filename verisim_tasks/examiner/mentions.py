@@ -12,7 +12,14 @@ from verisim_tasks.examiner.vocabulary import Name, Vocabulary
 
 _WALLS = frozenset(";.\n?!:|•–—")
 """Punctuation that no name runs across."""
+_HEAD_ENDS = frozenset(["for", "to", "against"])
+"""Words with which the head of a name ends that several things may follow."""
+_TAIL = 3
+"""How many words a thing behind a shared head may have."""
 _EXAM_WORDS = frozenset(["exam", "examination", "test"])
+_REACH = 12
+"""How many words behind a name its head still reaches."""
+_UNITS = frozenset(["mg", "g", "l", "k"])
 _SHORT = 2
 """Names of one word up to this length are read only with a capital letter ("K", "Na"), for "pt" is the patient."""
 
@@ -28,6 +35,8 @@ class Mention:
     items: tuple[Name, ...] = ()
     study: Study | None = None
     sides: frozenset[str] = frozenset()
+    known: tuple[Name, ...] = ()
+    """Items that the words of ``entry`` mean wherever else they stand."""
     explicit: bool = True
     """Whether it means an examination wherever it stands."""
     sampled: bool = False
@@ -49,7 +58,6 @@ class MentionFinder:
         self._capitals: dict[tuple[str, ...], tuple[Name, ...]] = {
             forms(word): (Name(item=item, explicit=True),) for word, item in vocabulary.requests["capitals"].items()
         }
-        self._organs = vocabulary.organs
         self._samples = SampleReader(vocabulary)
         self._imaging = imaging
         self._sides = {w: side for side, ws in vocabulary.imaging["sides"].items() for w in ws}
@@ -71,14 +79,15 @@ class MentionFinder:
             marked: Whether this is an order line, where short names count in small letters too.
             more: Mentions found otherwise, which compete with those of the vocabulary.
         """
-        found = [m for m in self._candidates(tokens, own) if marked or not _is_too_short(m, tokens)]
+        named = [m for m in self._candidates(tokens, own) if not _is_unit(m, tokens)]
+        found = [m for m in named if marked or not _is_too_short(m, tokens)]
         for start, end, names in self._samples.read(tokens):
             found.append(Mention(start, end, items=names, sampled=True))
-        return _resolved(self._sided([*found, *more], tokens))
+        return _resolved(self._sided([*found, *more], tokens), tokens)
 
     def named_in(self, tokens: Sequence[Token]) -> list[Mention]:
         """Everything that the name of an entry names; readings of the same words all count."""
-        return _resolved(self._sided(self._candidates(tokens, {}), tokens), ties=True)
+        return _resolved(self._sided(self._candidates(tokens, {}), tokens), tokens, ties=True)
 
     def sides(self, tokens: Iterable[Token]) -> frozenset[str]:
         """Left, right, both or none."""
@@ -98,12 +107,13 @@ class MentionFinder:
                     continue
                 key = (*key, tokens[place].form)
                 if key in own:
-                    found.append(Mention(start, place + 1, entry=own[key], explicit=self._is_explicit(key, own[key])))
+                    known, explicit = self._names.get(key, ()), self._is_explicit(key, own[key])
+                    found.append(Mention(start, place + 1, entry=own[key], known=known, explicit=explicit))
                 if key in self._names:
                     shouted = self._capitals.get(key) if place == start and not tokens[start].lower else None
                     names = shouted or self._names[key]
                     found.append(Mention(start, place + 1, items=names, explicit=any(n.explicit for n in names)))
-                    found += self._more_organs(tokens, place + 1) if key[-1:] in self._organs and "for" in key else []
+                    found += self._sharing_head(tokens, place + 1, key)
                 if len(key) >= longest:
                     break
         if any(t.word in self._sides for t in tokens):
@@ -112,17 +122,20 @@ class MentionFinder:
         studies = self._imaging.studies(tokens, [(m.start, m.end) for m in found if m.items and m.explicit])
         return found + [Mention(s.start, s.end, study=s) for s in studies]
 
-    def _more_organs(self, tokens: Sequence[Token], place: int) -> list[Mention]:
-        """What "blood for your kidneys, liver and thyroid" names behind the first organ."""
+    def _sharing_head(self, tokens: Sequence[Token], place: int, key: tuple[str, ...]) -> list[Mention]:
+        """What else the head of a name goes with: "blood for your kidneys and liver", "IgE to wheat and rye"."""
+        cut = next((n for n, word in enumerate(key) if n and word in _HEAD_ENDS), 0)
         found: list[Mention] = []
-        while place < len(tokens):
-            joined = tokens[place].word in ("and", "for") or not tokens[place].form
-            name = self._organs.get((tokens[place].form,))
-            if name is None and not joined:
+        last = min(len(tokens), place + _REACH)
+        while cut and place < last:
+            ends = range(place + 1, min(len(tokens), place + _TAIL) + 1)
+            keys = {end: key[: cut + 1] + tuple(t.form for t in tokens[place:end] if t.form) for end in ends}
+            fits = [e for e in ends if tokens[place].form and tokens[e - 1].form and keys[e] in self._names]
+            if fits:
+                found.append(Mention(place, fits[-1], items=self._names[keys[fits[-1]]]))
+            elif tokens[place].form and not _is_single(tokens, place):
                 break
-            if name is not None:
-                found.append(Mention(place, place + 1, items=(name,)))
-            place += 1
+            place = fits[-1] if fits else place + 1
         return found
 
     def _across_brackets(
@@ -175,6 +188,20 @@ class MentionFinder:
         return tokens[start : mention.end]
 
 
+def _is_single(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a word links a list or is a whole item of it."""
+    links = ("and", "or", *_HEAD_ENDS)
+    behind = tokens[place + 1] if place + 1 < len(tokens) else None
+    return tokens[place].word in links or behind is None or behind.broken == "," or behind.word in links
+
+
+def _is_unit(mention: Mention, tokens: Sequence[Token]) -> bool:
+    """Whether it is the unit of a number before it, as in "200 mg"."""
+    if mention.start == 0 or mention.end - mention.start != 1 or tokens[mention.start].broken:
+        return False
+    return tokens[mention.start].word in _UNITS and tokens[mention.start - 1].word.isdigit()
+
+
 def _is_too_short(mention: Mention, tokens: Sequence[Token]) -> bool:
     if mention.end - mention.start != 1 or mention.study is not None:
         return False
@@ -185,8 +212,9 @@ def _is_too_short(mention: Mention, tokens: Sequence[Token]) -> bool:
     return len(token.word) <= _SHORT and token.lower
 
 
-def _resolved(found: Iterable[Mention], *, ties: bool = False) -> list[Mention]:
+def _resolved(found: Sequence[Mention], tokens: Sequence[Token], *, ties: bool = False) -> list[Mention]:
     kept: list[Mention] = []
+    found = [m for m in found if not _runs_over(m, found, tokens)]
     for mention in sorted(found, key=lambda m: (*m.rank, m.start)):
         clashes = [k for k in kept if k.start < mention.end and mention.start < k.end]
         same = ties and all((k.start, k.end) == (mention.start, mention.end) for k in clashes)
@@ -194,6 +222,12 @@ def _resolved(found: Iterable[Mention], *, ties: bool = False) -> list[Mention]:
             kept.append(mention)
     kept = [k for k in kept if not _is_tail(k, kept)]
     return sorted(kept, key=lambda m: (m.start, m.rank))
+
+
+def _runs_over(mention: Mention, others: Sequence[Mention], tokens: Sequence[Token]) -> bool:
+    """Whether a name runs over a comma into the next name, as "hCG, urine" does in "hCG, urine dip"."""
+    commas = [p for p in range(mention.start + 1, mention.end) if "," in tokens[p].broken]
+    return bool(commas) and any(o.start in commas and o.end > mention.end and o.items for o in others)
 
 
 def _is_tail(mention: Mention, others: Sequence[Mention]) -> bool:

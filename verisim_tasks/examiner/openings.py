@@ -56,7 +56,7 @@ class OpeningReader:
             size = 0
         opening = Opening(offset + place + politely + size, cue or self._other_cue(kind, before), kind, verb)
         with_you = bool(_TO_YOU.match(said)) and verb not in self._wording.verbs["with_you"]
-        lacking = cue == "will" and kind not in ("order", "examine")
+        lacking = cue == "will" and kind not in ("order", "examine", "handle")
         if kind in ("talk", "treat") or with_you or lacking or (words[:1] in (["you"], ["your"]) and cue == "will"):
             return Opening(opening.place, "", kind, verb)
         if words[:1] and words[0] in _NO_OBJECT:
@@ -76,6 +76,8 @@ class OpeningReader:
 
     @staticmethod
     def _other_cue(kind: str, before: str) -> str:
+        if kind == "handle":
+            return before and "inherited"
         if kind not in ("order", "examine"):
             return ""
         return "inherited" if before else "imperative"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -42,7 +43,7 @@ class PieceReader:
 
     def is_substance(self, mention: Mention) -> bool:
         """Whether a mention is an ordinary substance as well ("potassium")."""
-        return bool({n.item for n in mention.items} & self._wording.substances)
+        return bool({n.item for n in (*mention.items, *mention.known)} & self._wording.substances)
 
     def is_light(self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int) -> bool:
         """Whether nothing of weight stands in the span besides mentions."""
@@ -86,15 +87,32 @@ class PieceReader:
     ) -> list[Mention]:
         """Mentions in the span whose piece of the list is no treatment, dose, habit or denial."""
         kept: list[Mention] = []
-        for piece in self.fragments(tokens, mentions, start, end):
+        pieces = self.fragments(tokens, mentions, start, end)
+        for number, piece in enumerate(pieces):
             mine = [m for m in mentions if m.start in piece]
             said = self.said(tokens, mine, piece)
-            if mine and not self._wording.no_test.search(said) and not self._wording.no_order.search(said):
+            treats = self._wording.no_test.search(said) or self.treats_as_next(tokens, mentions, pieces, number)
+            if mine and not treats and not self._wording.no_order.search(said):
                 light = self.is_light(tokens, mine, piece.start, piece.stop)
                 kept += [
                     m for m in mine if (light or not self.is_general(m)) and not self.announces(tokens, mentions, m)
                 ]
         return kept
+
+    def treats_as_next(
+        self, tokens: Sequence[Token], mentions: Sequence[Mention], pieces: Sequence[range], number: int
+    ) -> bool:
+        """Whether a substance is given with what the piece behind names: "vitamin B12 and vitamin D tablets"."""
+        taken = any(t.word in ("take", "taking") for t in tokens[: pieces[number].stop])
+        for piece, behind in itertools.pairwise(pieces[number : number + _SHARED]):
+            mine = [m for m in mentions if m.start in piece]
+            apart = bool(tokens[behind.start].broken) and not taken
+            if not mine or apart or not self.is_substance(mine[-1]):
+                return False
+            theirs = [m for m in mentions if m.start in behind]
+            if theirs and self._wording.no_test.search(self.said(tokens, theirs, behind)):
+                return True
+        return False
 
     @staticmethod
     def said(tokens: Sequence[Token], mine: Sequence[Mention], piece: range) -> str:
@@ -118,5 +136,7 @@ _COUNT = re.compile(r"[qx]?\d+[a-z]{0,3}")
 """How often or which: "x2", "q4h", "3rd", "24h"."""
 _ANNOUNCING = frozenset(["for", "such", "like", "namely", "specifically", "e", "eg"])
 _NEAR = 4
+_SHARED = 5
+"""How many pieces of a list one word of treatment reaches over."""
 _ASIDE = frozenset(["that", "before", "while", "whilst", "no", "not", "please"])
 """Words that begin an aside in a list: "that is", "before anything is given", "no CT for now"."""

@@ -18,6 +18,12 @@ from verisim_tasks.language.sentences import sentence_spans
 
 _BULLET = re.compile(r"[ \t]*(?:[-*\u2022\u2013]|\d{1,2}[.)])[ \t]+")
 _POINTS_DOWN = re.compile(r"\b(?:following|these|below)\b", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"(?P<before>\b(?:says?|said|saying|wrote|writes|written|reads?|asks?|asked|told|texts?|notes?|letters?|quoted?)\b"
+    r"[^\"\u201c\u201d.!?\n]{0,30})(?P<words>[\"\u201c][^\"\u201d\n]*[\"\u201d])",
+    re.IGNORECASE,
+)
+"""Words in quotation marks behind a word of saying."""
 _LEFTOVER = re.compile(r"^[\s*_#>\-\u2022\[\]().,;:\d]*$")
 _EDGES = " \t\n*_,;[]"
 _ASKING = QUESTION_WORDS | {"can", "could"}
@@ -25,6 +31,8 @@ _HANDLED = re.compile(
     r"\b(?:feel|press|tap|touch|examine|inspect|listen|look|see|percuss|palpate)(?: (?:on|to|at|over|round|around))?$"
 )
 """Verbs behind which "it" is the part of the body spoken of last."""
+_TAG = re.compile(r",\s*(?:would|could|will|can) you(?: please)?\s*\?\W*$", re.IGNORECASE)
+"""Behind a request: "Hop on the scales for me, would you?" is no question."""
 _AGAIN = re.compile(r"\b(?:recheck|redo|repeat|remeasure|retake|check|measure)$")
 """Verbs behind which "it" is whatever was spoken of last."""
 Own = Mapping[tuple[str, ...], tuple[str, ...]]
@@ -77,7 +85,10 @@ class OrderReader:
         gone: list[tuple[int, int]] = []
         spoken_of: tuple[Token, ...] = ()
         echoes = False
-        for piece in self._stretches(message):
+        whole, message = message, _unquoted(message)
+        pieces = self._stretches(message)
+        tests_listed = any(self._is_listed_test(message, p, own) for p in pieces)
+        for piece in pieces:
             if piece.marked:
                 found, strange = self._marked(message[piece.content : piece.end], own)
                 unknown += [(len(mentions) + len(found), name) for name in strange]
@@ -87,11 +98,21 @@ class OrderReader:
                     gone.append((piece.start, piece.end))
             else:
                 tokens, spoken_of = self._resolved(self._words(message[piece.start : piece.end], own), own, spoken_of)
-                found, spans = self._plain(message, piece, tokens, own, follows=bool(mentions), echoes=echoes)
+                itemised = tests_listed and _is_item(message, piece)
+                found, spans = self._plain(
+                    message, piece, tokens, own, follows=bool(mentions), echoes=echoes, itemised=itemised
+                )
                 echoes = any(self._pieces.is_body(m) for m in found)
                 mentions += found
                 gone += spans
-        return Reading(tuple(mentions), tuple(unknown), self._remainder(message, gone))
+        return Reading(tuple(mentions), tuple(unknown), self._remainder(whole, gone))
+
+    def _is_listed_test(self, message: str, piece: _Piece, own: Own) -> bool:
+        """Whether a piece is an item of a list and begins with a test that has no other meaning."""
+        if piece.marked or not _is_item(message, piece):
+            return False
+        found = self._finder.find(self._words(message[piece.start : piece.end], own), own, marked=False)
+        return bool(found) and found[0].start == 0 and found[0].explicit and not self._pieces.is_body(found[0])
 
     def _words(self, text: str, own: Own) -> tuple[Token, ...]:
         return self._speller.mend(tokenise(text), own)
@@ -222,14 +243,24 @@ class OrderReader:
         return tuple(read), spoken_of
 
     def _plain(
-        self, message: str, piece: _Piece, tokens: tuple[Token, ...], own: Own, *, follows: bool, echoes: bool
+        self,
+        message: str,
+        piece: _Piece,
+        tokens: tuple[Token, ...],
+        own: Own,
+        *,
+        follows: bool,
+        echoes: bool,
+        itemised: bool,
     ) -> tuple[list[Mention], list[tuple[int, int]]]:
         text = message[piece.start : piece.end]
         if not tokens:
             return [], []
         mentions = self._finder.find(tokens, own, marked=False, more=self._named(tokens))
-        question = text.rstrip("\"')* ").endswith("?")
-        clauses = self._clauses.read(tokens, mentions, question=question, follows=follows, echoes=echoes)
+        question = text.rstrip("\"')* ").endswith("?") and not _TAG.search(text)
+        clauses = self._clauses.read(
+            tokens, mentions, question=question, follows=follows, echoes=echoes, itemised=itemised
+        )
         found = [m for c in clauses for m in c.ordered]
         if not found:
             return [], []
@@ -252,6 +283,16 @@ class OrderReader:
         lines = [" ".join(line.split()) for line in "\n".join(kept).split("\n")]
         text = "\n".join(line for line in lines if not _LEFTOVER.match(line)).strip(_EDGES)
         return "" if self._wording.acknowledgement.fullmatch(phrase(tokenise(text)) + " ") else text
+
+
+def _is_item(message: str, piece: _Piece) -> bool:
+    """Whether a mark of a list stands before a piece on its line."""
+    return bool(_BULLET.fullmatch(message[message.rfind("\n", 0, piece.start) + 1 : piece.start]))
+
+
+def _unquoted(message: str) -> str:
+    """The message with blanks for what it quotes of others: 'the note says: "Order: FBC"'."""
+    return _QUOTED.sub(lambda m: m["before"] + "_" * len(m["words"]), message)
 
 
 def _standing_for(meant: Token, pronoun: Token, *, first: bool) -> Token:

@@ -63,7 +63,7 @@ class SampleReader:
     ) -> Iterable[tuple[int, int, tuple[Name, ...]]]:
         """Names that begin at a place. One that has a meaning of its own is completed only in an opened list."""
         key: tuple[str, ...] = ()
-        if tokens[start].word in _OPENS:
+        if tokens[start].word in _OPENS or tokens[start].form == "test":
             return
         for place in range(start, min(len(tokens), start + 5)):
             if place > start and tokens[place].broken:
@@ -72,7 +72,7 @@ class SampleReader:
             if not opened and any(not self._items[n.item].single for n in self._names.get(key, ())):
                 continue
             full = [sample_name + key for sample_name in sample]
-            names = next((self._names[name] for name in full if name in self._names), ())
+            names = tuple(dict.fromkeys(n for name in full for n in self._names.get(name, ())))
             if names and tokens[place].form:
                 yield start, place + 1, names
 
@@ -82,6 +82,8 @@ def _opens(tokens: Sequence[Token], place: int) -> bool:
     if place < len(tokens) and _SIGNS & set(tokens[place].broken.strip()):
         return True
     for token in tokens[place : place + _GAP]:
+        if ":" in token.broken:
+            return True
         if token.broken:
             return False
         if token.word in _OPENS:

@@ -69,6 +69,8 @@ class Item(BaseModel):
     """Gives way where what it is for is named right behind: "STI screen: chlamydia", "allergy tests for wheat"."""
     covers: Literal["", "blood", "examination"] = ""
     """Gives way where the message orders anything of that section: "some blood tests, including a ferritin"."""
+    first: bool = False
+    """Of its kinds only the first that the case holds answers."""
     apart: bool = False
     """A panel of a sample of its own: what the case counts with it answers for no other panel."""
     section: str = ""
@@ -98,12 +100,6 @@ class Vocabulary:
         self.items: dict[str, Item] = {item.name: item for item in _items(raw)}
         self._needs_verb = frozenset(forms(n) for n in self.requests["needs_verb"])
         self.names: dict[tuple[str, ...], tuple[Name, ...]] = self._index()
-        self.organs: dict[tuple[str, ...], Name] = {
-            forms(organ): Name(item=item.name, explicit=True)
-            for item in self.items.values()
-            for organ in item.blood_for
-        }
-        """Organs by comparable words: "blood for your kidneys" orders the item."""
         self.words: dict[str, str] = self._spelt_words(raw["short"]["words"])
         """Words that names are made of, and the comparable form of each."""
         self.samples: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
@@ -214,6 +210,8 @@ def _spoken(item: Item) -> Iterable[tuple[str, bool]]:
     yield from ((f"{blood} for {organ}", True) for organ in item.blood_for for blood in _BLOODS)
     for word in item.words:
         yield word, False
+        if word.startswith("skin of "):
+            yield from ((f"skin {where} {word[8:]}", False) for where in ("around", "at", "in", "on", "over"))
         if item.kind == "examination":
             yield f"signs of {word}", False
             yield from ((f"{word} {noun}", True) for noun in _EXAM_NOUNS)

@@ -32,16 +32,20 @@ class Wording:
         self.will = _start(data["cues"]["will"])
         self.asks = _start(data["cues"]["asks"])
         self.sends = _start(data["cues"]["sends"])
+        self.staged = frozenset(data["cues"]["staged"])
         self.handling = frozenset(data["cues"]["handling"])
         self.may_i = _start(data["cues"]["may_i"])
         self.looked = re.compile(data["looked"])
         self.signs = frozenset(data["signs"])
         self.hearsay = _phrases(data["cues"]["hearsay"])
         self.fillers = _phrases(data["fillers_before"])
-        self.verbs = {k: _phrases(v) for k, v in data["verbs"].items() if k not in ("past", "manner", "nouns")}
+        self.verbs = {
+            k: _phrases(v) for k, v in data["verbs"].items() if k not in ("past", "manner", "nouns", "places")
+        }
         nouns = data["verbs"]["nouns"]
         looks = itertools.product(nouns["take"], ["a"], nouns["noun"], nouns["at"])
         self.verbs["examine"] |= frozenset(looks)
+        self.verbs["examine"] |= _handwork(data["verbs"]["places"])
         self.looks = frozenset(itertools.product(nouns["noun"], nouns["at"]))
         self._gerunds = {_gerund(v[0]): v[0] for kind in ("order", "examine") for v in self.verbs[kind]}
         self._manner = frozenset(data["verbs"]["manner"])
@@ -98,7 +102,15 @@ class Wording:
         return next(k for k in _CLASSES if k in kinds), length
 
 
-_CLASSES = ("treat", "talk", "examine", "order")
+def _handwork(data: Mapping[str, Sequence[str]]) -> frozenset[tuple[str, ...]]:
+    """Verbs of examining with the place behind: "feel along", "run my fingers down"."""
+    places = [tuple(at.split()) for at in data["at"]]
+    verbs: list[tuple[str, ...]] = [(verb,) for verb in data["verb"]]
+    verbs += itertools.product(data["hold"], ["my"], data["hands"])
+    return frozenset(verb + place for verb in verbs for place in places)
+
+
+_CLASSES = ("treat", "talk", "examine", "order", "handle")
 """Verb classes; the first that fits counts, where one verb stands in several."""
 
 
