@@ -38,7 +38,7 @@ _VERB = (
 _KIN = "(?:" + "|".join(sorted(map(re.escape, kin_words()), key=len, reverse=True)) + ")"
 _SPLIT = re.compile(
     rf"\s*[;:]\s+|\s+[-–—]+\s+|\s*…\s*|\s*,?\s+but\s+(?:also\s+)?|(?<!\bor)\s*,?\s+(?:though|although|whereas"
-    rf"|however|so|because|while)\s+(?={_PRONOUN}\b)"
+    rf"|however|so(?! (?:i|he|she|they|we) (?:can|could|will|would)\b)|because|while)\s+(?={_PRONOUN}\b)"
     rf"|(?<!comes)(?<!come)(?<!came)\s*,?\s+(?:and|plus|or)\s+(?:then\s+|also\s+"
     rf"|now\s+)?(?={_PRONOUN}\s|{_VERB}\b|(?:no|not)\s|{_KIN}\b)"
     rf"|,\s+(?:then\s+)?(?={_PRONOUN}\s+\S+)|,\s+(?=(?:no|not|never|without|just|only)\b)"

@@ -13,7 +13,7 @@ from verisim_tasks.verify.details import Details
 from verisim_tasks.verify.evidence import CaseRecord, FactRecord, Nearness, misspelt
 from verisim_tasks.verify.judgement import NEVER, Judgement, Outcome
 from verisim_tasks.verify.reading import negated_words
-from verisim_tasks.verify.synonyms import listed, meanings, opposed, unsure
+from verisim_tasks.verify.synonyms import listed, meanings, opposed, restated, unsure
 from verisim_tasks.verify.vocabulary import kin_words, pattern, tables
 from verisim_tasks.verify.wording import Word, carries, spoken
 
@@ -21,15 +21,13 @@ MAX_BESIDE = 2
 """Facts beside those that a verdict rests on which may bear out the words left over."""
 
 
-_ASSERTS = re.compile(r"\b(?:work(?:s|ed)?|live[sd]?) (?:as|in|at|for|with|on)\b")
-"""Says where somebody works or lives, in whatever words."""
 NORMAL = frozenset(("fine", "normal", "ok", "okay", "alright", "clear"))
 """Words by which something is said not to be affected."""
 _TO_DOCTOR = re.compile(
     r"\b(?:want to know|know what|you|your|thanks?|thank you|hope|sorry|please|welcome|hello|let me|i hope)\b"
 )
 OF_PERSON = frozenset(
-    ("patient", "i", "i'm", "i've", "i'd", "my", "he", "he's", "she", "she's", "his", "her", "we", "we've")
+    ("patient", "patient's", "i", "i'm", "i've", "i'd", "my", "he", "he's", "she", "she's", "his", "her", "we", "we've")
 )
 """Words of a clause that speaks of the patient or those around."""
 MAX_REMARK = 5
@@ -56,7 +54,8 @@ class Coverage:
         if named:
             carrying = [w for w in carrying if w.stem not in listed("medicine")]
         loose = not named or not judged.claim.reading.is_clinical
-        if loose and not _ASSERTS.search(fold(judged.claim.text)) and all(w.stem in listed("talk") for w in carrying):
+        asserted = pattern("asserts").search(fold(judged.claim.text))
+        if loose and not asserted and all(w.stem in listed("talk") for w in carrying):
             if not carrying and not named:
                 self._bare_quantity(judged, among)
             return
@@ -75,8 +74,14 @@ class Coverage:
             self._left_over(judged, open_words, (*basis, *beside))
         elif named and not judged.claim.reading.is_clinical:
             self._details.places(judged, judged.claim.reading, basis)
+        elif not named and _are_scattered(carrying, (*basis, *beside)):
+            self._left_over(judged, carrying, (*basis, *beside))
         elif not named:
             self._found(judged, beside or basis)
+
+    def opposes(self, judged: Judgement, among: Sequence[FactRecord], targets: Sequence[str]) -> bool:
+        """Whether the record has the opposite of a way that the claim tells of; the verdict is then turned."""
+        return self._opposed(judged, self._carrying(judged.claim), among, targets)
 
     def _clashes(self, judged: Judgement, carrying: Sequence[Word]) -> bool:
         """The claim names nothing clinical, and states a word that the fact it is about holds only under a negation."""
@@ -122,19 +127,20 @@ class Coverage:
     def _carrying(self, claim: Claim) -> list[Word]:
         """Words that carry a fact; what is called fine counts as denied."""
         names = frozenset(stem(w) for w in words(self._record.case.informant.patient_name or ""))
-        found = [w for w in spoken(claim.text) if carries(w) and w.stem not in names]
+        found = [w for w in spoken(restated(claim.text)) if carries(w) and w.stem not in names]
         normal = set(words(claim.text)) & NORMAL
         return [replace(w, negated=True) for w in found] if normal and not claim.reading.negated else found
 
     def _names_all(self, claim: Claim, fact: FactRecord) -> bool:
-        """Medicines, devices and operations stand in the fact by name; only symptoms go by many words."""
+        """Medicines, devices, operations and accidents stand in the fact by name; only symptoms go by many words."""
         kinds = self._record.terms.kind
         firm = [
             a
             for a in claim.reading.of("concept", "drug")
             if not a.negated and not a.image and (a.kind == "drug" or kinds(a.values[0]) in FIRM)
         ]
-        return all(a.stems & fact.stems for a in firm)
+        happened = [a for a in claim.reading.of("event") if not a.negated and a.values[0] in tables()["firm_events"]]
+        return all(a.stems & fact.stems for a in firm) and all(a.values[0] in fact.present for a in happened)
 
     def _turns(self, word: Word, fact: FactRecord) -> bool:
         """The claim denies what the fact states."""
@@ -147,10 +153,12 @@ class Coverage:
     def _settled(self, claim: Claim, facts: Sequence[FactRecord]) -> frozenset[str]:
         """Stems of what was judged by its meaning: concepts that the facts state or deny, numbers and times."""
         stems = _counted(claim)
-        for atom in claim.reading.of("concept", "drug"):
+        loose = tuple(a for a in claim.reading.of("event") if a.values[0] in tables()["loose_events"])
+        for atom in (*claim.reading.of("concept", "drug"), *loose):
             turned = atom.negated != claim.negative
-            held = self._record.denying(atom, facts) if turned else self._record.stating(atom, facts)
-            stems |= frozenset(s for s in atom.stems if held and (turned or not _only_turned(s, held)))
+            held = (turned and self._record.denying(atom, facts)) or self._record.stating(atom, facts)
+            same = bool(self._record.centred(atom, held))
+            stems |= frozenset(s for s in atom.stems if held and (turned or same or not _only_turned(s, held)))
         for atom in claim.reading.of("group"):
             held_groups = frozenset(v for f in facts for v in f.groups | f.groups_absent)
             stems |= atom.stems if atom.values[0] in held_groups else frozenset()
@@ -171,9 +179,10 @@ class Coverage:
         return tuple(chosen)
 
     def _is_paraphrase(self, claim: Claim, left: Sequence[Word], facts: Sequence[FactRecord]) -> bool:
-        """The words left over are no clinical ones, and the claim as a whole is very close to a fact in meaning."""
+        """One word is left over that is no clinical one and tells no cause, and the claim is very close to a fact."""
         clinical = {s for atom in claim.reading.atoms for s in atom.stems}
-        if any(w.stem in clinical or w.negated for w in left):
+        firm = any(w.stem in clinical or w.negated or _only_turned(w.stem, facts) for w in left)
+        if firm or len({w.stem for w in left}) > 1 or pattern("causes").search(fold(claim.text)):
             return False
         close = self._near.of(claim.text, facts)
         return max(close.values(), default=0.0) >= float(tables()["thresholds"]["left_over"])
@@ -201,13 +210,13 @@ class Coverage:
     def _opposed(
         self, judged: Judgement, carrying: Sequence[Word], among: Sequence[FactRecord], targets: Sequence[str]
     ) -> bool:
-        text = fold(judged.claim.text)
+        text = fold(restated(judged.claim.text))
         for claimed, held in opposed():
             match = claimed.search(text)
             if match is None or _denies(text, match):
                 continue
             inside = frozenset(content_stems(match[0]))
-            rest = [w for w in carrying if w.stem not in inside]
+            rest = [w for w in carrying if w.stem not in inside | _counted(judged.claim)]
             facts = (
                 [f for f in among if all(_touches(w, f) for w in rest)]
                 if rest
@@ -254,12 +263,19 @@ def _agrees(fact: FactRecord, said: str, claimed: re.Pattern[str]) -> bool:
 def is_small_talk(claim: Claim) -> bool:
     """Speaks to the doctor, thanks, hopes or asks, in words that carry no fact."""
     plain = [w for w in spoken(claim.text) if carries(w)]
-    if _ASSERTS.search(fold(claim.text)):
+    if pattern("asserts").search(fold(claim.text)):
         return False
+    if not claim.reading.is_clinical and pattern("addressed").search(fold(claim.text)):
+        return True
     if not claim.reading.is_clinical and pattern("attitudes").search(fold(claim.text)):
         return not claim.reading.sites and all(q.kind == "time" for q in claim.reading.quantities)
     of_visit = _TO_DOCTOR.search(fold(claim.text)) or any(w.stem in listed("visit") for w in plain)
     return bool(of_visit) and all(w.stem in listed("talk") | listed("visit") for w in plain)
+
+
+def _are_scattered(carrying: Sequence[Word], facts: Sequence[FactRecord]) -> bool:
+    """No two of the words stand in one fact: each is found somewhere, and what they say together nowhere."""
+    return len(carrying) >= MIN_SHARED and all(_count(carrying, f) < MIN_SHARED for f in facts)
 
 
 def _count(found: Sequence[Word], fact: FactRecord) -> int:

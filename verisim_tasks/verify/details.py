@@ -87,7 +87,7 @@ class Details:
             if held:
                 judged.add("supported", "", held)
                 return
-        if self._is_own_age(quantity, basis):
+        if self._is_own_age(quantity, basis) or self._is_own_weight(quantity, judged.claim.reading):
             judged.add("supported", "")
             return
         if any(agrees(other, q) for other in self._by_age(quantity) for f in (*basis, *wider) for q in f.quantities):
@@ -114,6 +114,12 @@ class Details:
             return quantity.low <= own <= quantity.high + 0.99
         aged = any(f.fact.category == "age" for f in basis)
         return aged and quantity.kind == "count" and not quantity.noun and abs(quantity.low - own) < NEARLY
+
+    def _is_own_weight(self, quantity: Quantity, reading: Reading) -> bool:
+        """What the patient weighs, and not what was lost or gained."""
+        own = self._record.case.vitals.weight_kg
+        weighed = quantity.kind == "weight" and stem("weigh") in reading.stems
+        return weighed and own is not None and agrees(quantity, Quantity("weight", own, own, f"{own:g} kg"))
 
     def _by_age(self, quantity: Quantity) -> list[Quantity]:
         """A time since some age as years, and years as the age at which they began."""
@@ -212,7 +218,7 @@ class Details:
             a for a in reading.of("concept") if self._record.terms.kind(a.values[0]) not in ("procedure", "device")
         ]
         named = {s for a in concepts for s in a.stems}
-        held = frozenset(s for f in wider for s in f.sites)
+        held = frozenset(s for f in wider for s in f.sites | f.implied_sites)
         stems = frozenset(s for f in wider for s in f.stems)
         for word in words(pattern("not_places").sub(" ", _NO_BACK.sub(" ", fold(reading.text)))):
             here = sites(word)

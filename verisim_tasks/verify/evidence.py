@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
+from verisim_tasks.language.body import sites
 from verisim_tasks.language.embedding import Encoder, similarities
 from verisim_tasks.language.words import stem, words
 from verisim_tasks.noise.markup import blur, plain
@@ -34,6 +35,8 @@ class FactRecord:
     fact: Fact
     readings: tuple[Reading, ...]
     """Its clauses, in all the words the case has for it."""
+    firm: tuple[Reading, ...]
+    """Those of its clinical and plain wordings, without the very informal and vague ones."""
     texts: tuple[str, ...]
     plain_texts: tuple[str, ...]
     """The same as words between single spaces."""
@@ -48,6 +51,8 @@ class FactRecord:
     stems: frozenset[str]
     quantities: tuple[Quantity, ...]
     sites: frozenset[str]
+    implied_sites: frozenset[str]
+    """Where what it is about lies by its nature."""
     sides: frozenset[str]
     kin: frozenset[str]
     stated: frozenset[str]
@@ -133,7 +138,7 @@ def _said_in(atom: Atom, record: FactRecord) -> bool:
     """One clause that states something uses the atom's own words."""
     if not atom.stems:
         return False
-    for reading in record.readings:
+    for reading in record.firm:
         if _fuzzily_in(atom.stems, reading.stems):
             own = [a for a in reading.atoms if a.stems & atom.stems]
             if not record.denied and not any(a.negated for a in own) and not (reading.negated and not own):
@@ -152,7 +157,12 @@ def _denied_words(atom: Atom, record: FactRecord) -> bool:
 
 
 def _fuzzily_in(wanted: frozenset[str], held: frozenset[str]) -> bool:
-    return all(w in held or any(misspelt(w, h) for h in held) for w in wanted)
+    aching = bool(held & _PAIN) and len(wanted - _PAIN) > 1
+    return all(w in held or (aching and w in _PAIN) or any(misspelt(w, h) for h in held) for w in wanted)
+
+
+_PAIN = frozenset(stem(w) for w in ("pain", "ache", "aching", "hurt", "sore", "soreness", "discomfort"))
+"""Stems that say pain; beside a place they are one."""
 
 
 def misspelt(one: str, other: str) -> bool:
@@ -169,21 +179,18 @@ def record_of(case: Case, reader: Reader) -> CaseRecord:
 
 def _fact_record(fact: Fact, reader: Reader) -> FactRecord:
     texts = _texts(fact)
-    readings = tuple(reader.read(clause) for text in texts for clause in _clauses(text))
+    readings = _read(texts, reader)
+    firm = _read(_told((fact.lay,), fact.statement), reader)
     whole = tuple(reader.read(text) for text in texts)
-    atoms = [(a, a.negated) for r in readings for a in r.atoms]
     name = reader.read(fact.concept)
-    denied = fact.polarity == "denied"
-    atoms += [(a, denied) for a in name.atoms]
-    if denied:
-        own = {v for a in name.atoms for v in a.values}
-        atoms = [(a, negated or bool(own & set(a.values))) for a, negated in atoms]
-    spoken_words = [w for text in (*texts, fact.concept if not denied else "") for w in spoken(text)]
+    atoms = _atoms(fact, name, firm, readings, reader)
+    spoken_words = [w for text in (*texts, fact.concept if fact.polarity != "denied" else "") for w in spoken(text)]
     stated = all_meanings(w for w in spoken_words if not w.negated)
     fields = " . ".join(t for t in (fact.onset, fact.duration, fact.severity, fact.frequency) if t)
     return FactRecord(
         fact=fact,
         readings=readings,
+        firm=firm,
         texts=texts,
         plain_texts=tuple(f" {' '.join(words(text))} " for text in texts),
         main=frozenset(v for a in name.of("concept", "drug") for v in a.values),
@@ -195,11 +202,47 @@ def _fact_record(fact: Fact, reader: Reader) -> FactRecord:
         stems=frozenset(s for r in (*whole, name) for s in r.stems),
         quantities=_quantities(fact, (*texts, fields)),
         sites=frozenset(s for r in (*whole, name) for s in r.sites),
+        implied_sites=_own_sites(name, reader),
         sides=frozenset(s for r in whole for s in r.sides),
         kin=frozenset(k for r in whole for k in r.kin),
         stated=stated,
         turned=all_meanings(w for w in spoken_words if w.negated),
     )
+
+
+def _read(texts: Sequence[str], reader: Reader) -> tuple[Reading, ...]:
+    return tuple(reader.read(clause) for text in texts for clause in _clauses(text))
+
+
+def _atoms(
+    fact: Fact, name: Reading, firm: Sequence[Reading], readings: Sequence[Reading], reader: Reader
+) -> list[tuple[Atom, bool]]:
+    """What the fact names, each with whether it denies it.
+
+    Informal wordings are full of images ("knock me out"): what they alone name counts only where it is of the kind
+    that the plain wordings name. A fact that denies states nothing but what its statement sets beside the denial.
+    """
+    lineage = reader.terms.lineage
+    meant = {w for r in (*firm, name) for a in r.atoms for v in a.values for w in lineage(v)}
+    kept = [
+        a if r in firm or a.kind != "concept" else replace(a, values=tuple(v for v in a.values if lineage(v) & meant))
+        for r in readings
+        for a in r.atoms
+    ]
+    if fact.polarity != "denied":
+        return [(a, a.negated) for a in (*kept, *name.atoms)]
+    own = {v for a in name.atoms for v in a.values}
+    beside = [a for r in _read((fact.statement,), reader) if not r.negated for a in r.atoms]
+    stated = [(a, False) for a in beside if not own & set(a.values)]
+    denied = [(a, True) for a in kept if a.negated or own & set(a.values)]
+    return [*stated, *denied, *((a, True) for a in name.atoms)]
+
+
+def _own_sites(name: Reading, reader: Reader) -> frozenset[str]:
+    """Where the lexicon has what the fact is about, be it named or not: wheezing is of the chest."""
+    known = reader.terms.lexicon.concepts
+    placed = (known[v].site for a in name.of("concept") for v in a.values if v in known)
+    return frozenset(s for site in placed if site for s in sites(site))
 
 
 def _quantities(fact: Fact, texts: Sequence[str]) -> tuple[Quantity, ...]:
@@ -212,8 +255,13 @@ def _quantities(fact: Fact, texts: Sequence[str]) -> tuple[Quantity, ...]:
 
 def _texts(fact: Fact) -> tuple[str, ...]:
     """All the ways the case says a fact, exact and blurred."""
-    marked = [t for t in (fact.lay, fact.colloquial, fact.vague) if t]
-    told = [fact.statement, *(plain(t) for t in marked), *(v for t in marked for v in _blurred(t))]
+    return _told((fact.lay, fact.colloquial, fact.vague), fact.statement)
+
+
+def _told(wordings: Sequence[str | None], statement: str) -> tuple[str, ...]:
+    """The statement, then these wordings, exact and blurred."""
+    marked = [t for t in wordings if t]
+    told = [statement, *(plain(t) for t in marked), *(v for t in marked for v in _blurred(t))]
     return tuple(dict.fromkeys(told))
 
 

@@ -58,6 +58,7 @@ _NO_NUMBER = re.compile(
 )
 """Numbers that count nothing: "ten times worse", "the two of us"."""
 _OR_TWO = re.compile(r"\ban? (second|minute|hour|day|night|week|month|year) or (two|three)\b")
+_UNIT_AND_HALF = re.compile(r"\b(an?|one) (hour|day|week|month|year|decade) and a half\b")
 _MOST_OF = re.compile(
     r"\b(?:most|the best part|the better part|the greater part|much) of (?:an? |the )?(day|week|month|year)\b"
 )
@@ -171,6 +172,7 @@ def value_of(text: str) -> float | None:
 def quantities(text: str) -> tuple[Quantity, ...]:
     """All numbers and times of a text, each once, by the most telling reading."""
     plain = _NO_NUMBER.sub(" ", _ODD.sub(r"about \1", fold(text).replace("–", "-")))
+    plain = _UNIT_AND_HALF.sub(r"\1 and a half \2s", plain)
     plain = _OR_TWO.sub(r"one to \2 \1s", _MOST_OF.sub(lambda m: _MOST[m[1]], plain))
     said = _Said(_PAIR.sub(r"\1 or \2 \3", plain))
     _decades(said)

@@ -28,6 +28,15 @@ class Doubtful:
     targets: Sequence[str] = ()
 
 
+_TURNABLE = ("unsupported", "contradicted", "unrecorded_denial")
+
+
+def _most(judged: Judgement) -> float:
+    """How surely another fact may contradict it at most."""
+    found = tables()["entailed"]
+    return float(found["against" if judged.verdict != "contradicted" else "against_contradicted"])
+
+
 @functools.cache
 def _nli() -> Nli:
     return make_nli()
@@ -41,7 +50,7 @@ class SecondLook:
 
     def at(self, verdicts: Sequence[Doubtful]) -> list[Judgement]:
         """The verdicts in order, those turned that a fact bears out after all."""
-        doubtful = [n for n, v in enumerate(verdicts) if v.judged.verdict == "unsupported" and v.judged.doubt <= 1]
+        doubtful = [n for n, v in enumerate(verdicts) if v.judged.verdict in _TURNABLE and v.judged.doubt <= 1]
         facts = {n: found for n in doubtful if (found := self._facts(verdicts[n]))}
         pairs = [(f.fact.statement, verdicts[n].judged.claim.text) for n, found in facts.items() for f in found]
         scores = iter(_nli().predict(pairs).tolist() if pairs else ())
@@ -49,14 +58,19 @@ class SecondLook:
         for n, held in facts.items():
             rows: list[list[float]] = [next(scores) for _ in held]
             best = max(range(len(held)), key=lambda i: rows[i][ENTAILED])
-            entailed = rows[best][ENTAILED] >= verdicts[n].judged.doubt
-            if entailed and max(row[CONTRADICTED] for row in rows) <= float(tables()["entailed"]["against"]):
+            against = max(row[CONTRADICTED] for row in rows)
+            if rows[best][ENTAILED] >= verdicts[n].judged.doubt and against <= _most(verdicts[n].judged):
                 settled[n] = verdicts[n].judge.borne_out(verdicts[n].judged, held[best], verdicts[n].targets)
         return settled
 
     def _facts(self, verdict: Doubtful) -> list[FactRecord]:
         own = verdict.judge.bearing(verdict.judged.claim)
         close = self._near.of(verdict.judged.claim.text, own)
-        ranked = sorted(own, key=lambda f: (-close.get(f.id, 0.0), f.id))
+        least = (
+            float(tables()["thresholds"]["topic"])
+            if verdict.judged.doubt >= float(tables()["entailed"]["whatever"])
+            else -1.0
+        )
+        ranked = sorted((f for f in own if close.get(f.id, -1.0) >= least), key=lambda f: (-close.get(f.id, 0.0), f.id))
         asked = [f for i in verdict.targets[:TARGETS] for f in own if f.id == i]
         return list(dict.fromkeys((*ranked[:NEAREST], *asked)))

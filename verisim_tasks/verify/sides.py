@@ -30,7 +30,7 @@ def sided(text: str) -> frozenset[Sided]:
     for match in (*_AHEAD.finditer(fold(text)), *_BEHIND.finditer(fold(text))):
         groups = match.groupdict()
         part, side = groups.get("part") or groups.get("part2") or "", groups.get("side") or groups.get("side2") or ""
-        if sites(part):
+        if sites(part) and not (side == "each" and part.startswith("headache")):
             found.add(("both" if side == "each" else side, stem(re.sub(r"s$", "", part))))
     return frozenset(found)
 

@@ -163,10 +163,6 @@ _LIGHT = _NEUTRAL | frozenset(
 """Words that leave a clause one that only goes on about what was talked of."""
 
 
-_LOOSE_EVENTS = ("waking", "weight_loss", "weight_gain", "dream")
-"""Events that go by many words."""
-
-
 class Judge:
     """Judges claims on one case. ``targets`` are the facts the question asked for, most relevant first."""
 
@@ -201,9 +197,19 @@ class Judge:
             self._judge_unnamed(judged, targets)
         if claim.manner == "statement" and judged.verdict in ("supported", "not_clinical"):
             self._coverage.judge(judged, self.bearing(claim), targets)
-        if claim.manner == "statement" and judged.is_wrong and claim.reading.subject == "self":
-            return self._coverage.rescue(judged, self._own, targets)
+        if claim.manner == "statement" and claim.reading.subject == "self":
+            if judged.is_wrong:
+                judged = self._coverage.rescue(judged, self._own, targets)
+            if judged.verdict not in ("supported", "not_clinical") and self._is_of_symptoms(claim):
+                judged.doubt = min(judged.doubt, float(tables()["entailed"]["whatever"]))
         return judged
+
+    def _is_of_symptoms(self, claim: Claim) -> bool:
+        """Names nothing that only its own name can bear out: no relative, medicine, illness, test or accident."""
+        reading = claim.reading
+        kinds = {self._record.terms.kind(a.values[0]) for a in reading.of("concept")}
+        events = {a.values[0] for a in reading.of("event")} - set(tables()["loose_events"])
+        return not (reading.kin or reading.of("drug") or events) and kinds <= {"symptom"}
 
     def bearing(self, claim: Claim) -> tuple[FactRecord, ...]:
         """Facts whose words may bear out those of the claim: a relative's only where it speaks of relatives."""
@@ -230,6 +236,8 @@ class Judge:
             self._details.quantity(checked, quantity, (fact,), wider)
         self._details.sides(checked, judged.claim.reading, wider)
         again.add("supported", "follows from the record", [fact])
+        if self._coverage.opposes(again, self.bearing(judged.claim), targets):
+            return again
         return checked if checked.verdict == "contradicted" else again
 
     # --- what names a concept, a medicine or an event
@@ -250,12 +258,19 @@ class Judge:
         if claim.any_of and any(p[0] == "supported" for p in parts):
             parts = [p for p in parts if p[0] == "supported"]
         for verdict, reason, facts, concept in parts:
-            judged.add(verdict, reason, facts, doubt=doubt)
+            judged.add(verdict, reason, facts, doubt=doubt if verdict == "unsupported" else NEVER)
             if concept is not None:
                 judged.denied.append((concept, facts[0].id if facts else None))
             basis.update({f.id: f for f in facts if verdict == "supported"})
         if judged.verdict in ("supported", "unrecorded_denial") and basis and not claim.negative:
-            self._details.judge(judged, tuple(basis.values()), targets)
+            self._details.judge(judged, self._meant(claim, atoms, tuple(basis.values())), targets)
+
+    def _meant(self, claim: Claim, atoms: Sequence[Atom], basis: tuple[FactRecord, ...]) -> tuple[FactRecord, ...]:
+        """Where next to nothing is said but a thing and its time: the facts that are about the thing, if there are."""
+        named = {v for a in atoms for v in a.values}
+        central = tuple(f for f in basis if f.main & named)
+        timed = claim.reading.quantities and not claim.reading.of("group") and _is_light(claim.reading)
+        return central if central and timed else basis
 
     def _candidates(self, claim: Claim) -> tuple[FactRecord, ...]:
         """Facts that may bear the claim out: of the patient, and of allergies only where it speaks of allergies."""
@@ -289,7 +304,7 @@ class Judge:
 
     def _doubt(self, atoms: Sequence[Atom], among: Sequence[FactRecord]) -> float:
         """How surely a fact must entail a claim that names these, none of which the record has."""
-        loosely = all(a.image or a.values[0] in _LOOSE_EVENTS for a in atoms)
+        loosely = all(a.image or a.values[0] in tables()["loose_events"] for a in atoms)
         if not loosely or not all(self._may_be_meant_otherwise(a, among) for a in atoms):
             return NEVER
         return float(tables()["entailed"]["image"])
@@ -304,6 +319,8 @@ class Judge:
         literal = any(set(atom.values) & f.absent for f in denying)
         if denying and not outweighed and (literal or not exact):
             return "supported", "", list(denying), concept
+        if exact and _never_done(claim, exact):
+            return "supported", "", exact, concept
         if exact and not self._only_qualified(atom, claim):
             return "contradicted", f"the record states {atom.label}", list(exact), None
         if self._in_complete_list(atom, claim):
@@ -356,7 +373,11 @@ class Judge:
         if self._record.touched_by_denial(atom, among):
             return False
         kind = self._record.terms.kind(atom.values[0]) if atom.kind == "concept" else atom.kind
-        return kind == "symptom" or (atom.image and kind in ("exposure", "habit")) or atom.values[0] in _LOOSE_EVENTS
+        return (
+            kind == "symptom"
+            or (atom.image and kind in ("exposure", "habit"))
+            or atom.values[0] in tables()["loose_events"]
+        )
 
     # --- what names nothing: it goes on about something, or is small talk
 
@@ -394,8 +415,7 @@ class Judge:
             return
         if best >= tables()["thresholds"]["topic"] and nearest and not nearest[0].denied:
             judged.add("supported", f"is about this (similarity {best:.2f})", nearest[:1])
-            for quantity in reading.quantities:
-                self._details.quantity(judged, quantity, nearest[:1], self._record.siblings(nearest[:1]))
+            self._details.judge(judged, nearest[:1], targets)
 
     def _talked_of(self, claim: Claim, targets: Sequence[str]) -> tuple[FactRecord, ...] | None:
         """Facts about what the claim goes on about; None where nothing clinical was talked of."""
@@ -432,6 +452,12 @@ def _is_light(reading: Reading) -> bool:
     heavy = [s for s in reading.stems - covered - _LIGHT if not sites(s)]
     telling = reading.quantities or reading.sides or any(a.family != "circumstance" for a in reading.of("group"))
     return len(heavy) <= bool(telling)
+
+
+def _never_done(claim: Claim, facts: Sequence[FactRecord]) -> bool:
+    """The claim denies an act ("I never took it"), and a fact has it as not done."""
+    undone = pattern("undone")
+    return bool(undone.search(fold(claim.text))) and any(undone.search(fold(t)) for f in facts for t in f.texts)
 
 
 def _tells_direction(reading: Reading) -> bool:

@@ -34,7 +34,10 @@ def spoken(text: str) -> tuple[Word, ...]:
     if changed == plain:
         return tuple(said)
     flags = {w.stem: w.negated for w in said}
-    return tuple(Word(_bare(w), stem(_bare(w)), flags.get(stem(_bare(w)), False)) for w in words(changed))
+    still = negated_words(changed, afterwards=False)
+    return tuple(
+        Word(_bare(w), stem(_bare(w)), flags.get(stem(_bare(w)), i in still)) for i, w in enumerate(words(changed))
+    )
 
 
 def _spared(text: str) -> frozenset[int]:
