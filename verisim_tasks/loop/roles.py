@@ -21,7 +21,7 @@ from verisim_tasks.patient.base import Patient
 from verisim_tasks.patient.persona import PersonaScript
 from verisim_tasks.patient.played.patient import Ask, PlayedPatient, Style, TurnChat
 from verisim_tasks.patient.played.prompts import ChatMessage
-from verisim_tasks.patient.scripted import ScriptedPatient
+from verisim_tasks.patient.scripted import ScriptedPatient, default_patient
 from verisim_tasks.records.transcript import Role
 from verisim_tasks.settings import Settings
 from verisim_tasks.verify.verifier import Draft, Extract, Verifier
@@ -53,7 +53,7 @@ def make_patient(
     Raises:
         UserError: for a model that cannot be made, or has no chat template.
     """
-    script = ScriptedPatient() if settings.persona is None else PersonaScript()
+    script = default_patient() if settings.persona is None else PersonaScript()
     if settings.patient == "scripted":
         return script, Role(model="scripted", settings=script.describe())
     judge = judge or make_judge(settings, doctor, keeping)

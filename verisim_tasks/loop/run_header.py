@@ -12,7 +12,7 @@ from verisim_tasks._stable import digest
 from verisim_tasks.loop.instrument import describe_instrument
 from verisim_tasks.loop.shards import split_source
 from verisim_tasks.patient.played.prompts import prompts_digest
-from verisim_tasks.patient.scripted import ScriptedPatient
+from verisim_tasks.patient.scripted import default_patient
 from verisim_tasks.records.case import Case
 from verisim_tasks.settings import Settings
 from verisim_tasks.verify.instrument import verifier_digest
@@ -45,7 +45,7 @@ def describe_run(
 
     Which tasks and cases are run is no part of it: more of them may be asked for when the run goes on.
     """
-    patient = {"script": ScriptedPatient().describe()}
+    patient = {"script": default_patient().describe()}
     if settings.patient != "scripted":
         patient.update({"prompts": {"digest": prompts_digest()}, "verifier": {"digest": verifier_digest()}})
     instrument = describe_instrument(cases, patient, settings.max_turns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,6 +66,10 @@ class ScriptedPatient:
 
     def describe(self) -> dict[str, Any]:
         """What belongs in the instrument fingerprint: models, thresholds, noise table, phrases, lexicon."""
+        return dict(self._description)
+
+    @functools.cached_property
+    def _description(self) -> dict[str, Any]:
         return {
             "patient": "scripted",
             "version": 1,
@@ -125,6 +130,12 @@ class ScriptedPatient:
                 f"case {case.id} is in language {case.language!r} and the scripted patient speaks English only; "
                 "set a language model as the patient"
             )
+
+
+@functools.cache
+def default_patient() -> ScriptedPatient:
+    """The patient that all runs of a process share: what a case holds and a question means is worked out once."""
+    return ScriptedPatient()
 
 
 def _focus(history: History, case: Case) -> str | None:
