@@ -217,6 +217,9 @@ def test_own_claims_on_bank_cases(verifier: Verifier, tmp_path: Path) -> None:
         ("claims_train3", 0.88, 0.32),  # by the same writer, of other cases, at first sight
         ("claims_blind4", 0.97, 0.03),
         ("claims_train4", 0.97, 0.03),
+        ("claims_blind5", 0.94, 0.05),
+        ("claims_train5", 0.92, 0.13),
+        ("claims_blind6", 0.95, 0.07),  # at first sight: 69 of 72 and 6 of 88; profiles 45 of 45 and 2 of 55
     ],
 )
 def test_claims_labelled_by_somebody_who_had_not_read_the_verifier(
@@ -226,6 +229,8 @@ def test_claims_labelled_by_somebody_who_had_not_read_the_verifier(
 
     The second half of claims_train4, not looked at until the first half and claims_blind4 were mended, had 84 of 90
     and 10 of 110 then, as against 84 and 11 before: mending single kinds hardly carries over to another writer.
+    claims_blind5 had at first sight 45 of 45 and 4 of 55 on the published profiles, 68 of 72 and 8 of 88 on bank cases.
+    The second half of claims_train5, measured once before it was looked at, had 62 of 66 and 42 of 234.
     """
     rows = [json.loads(line) for line in MINE.with_name(f"{name}.jsonl").read_text("utf-8").splitlines()]
     bank = {row["patient_id"] for row in rows if not row["patient_id"].startswith("P0")}
@@ -294,6 +299,13 @@ def test_a_denial_of_a_whole_list_is_held_to_the_list(verifier: Verifier) -> Non
         ("endo-002", "I weigh forty-seven kilos", "supported"),
         ("endo-002", "I weigh sixty kilos", "contradicted"),
         ("card-003", "you have such a kind face, dear", "not_clinical"),
+        ("card-005", "patient's father died suddenly before he was sixty", "supported"),
+        ("card-005", "The pain came on out of the blue while I was cleaning my teeth", "supported"),
+        ("derm-001", "the cetirizine takes the itch away", "contradicted"),
+        ("endo-001", "I've put on seven kilos in the last four months", "contradicted"),
+        ("paed-005", "my daughter has lost more than two kilos since the school nurse last weighed her", "supported"),
+        ("psyc-002", "patient has spent thousands on credit cards in the past week", "supported"),
+        ("psyc-002", "I've stopped taking my mood tablets", "supported"),
         ("card-003", "patient thanks the nurse for the glass of water", "not_clinical"),
     ],
 )

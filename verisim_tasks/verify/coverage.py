@@ -33,6 +33,8 @@ OF_PERSON = frozenset(
 MAX_REMARK = 5
 """Words of a remark in passing."""
 FIRM = ("drug", "device", "procedure")
+GROWN = 16
+"""Years of age at which childhood ends."""
 MIN_SHARED = 2
 """Words of a claim that a fact must say before it counts beside those the verdict rests on."""
 
@@ -126,7 +128,9 @@ class Coverage:
 
     def _carrying(self, claim: Claim) -> list[Word]:
         """Words that carry a fact; what is called fine counts as denied."""
-        names = frozenset(stem(w) for w in words(self._record.case.informant.patient_name or ""))
+        told_by = self._record.case.informant
+        called = listed("young_patient") if told_by.role == "caregiver" else frozenset()
+        names = called | frozenset(stem(w) for w in words(told_by.patient_name or ""))
         found = [w for w in spoken(restated(claim.text)) if carries(w) and w.stem not in names]
         normal = set(words(claim.text)) & NORMAL
         return [replace(w, negated=True) for w in found] if normal and not claim.reading.negated else found
@@ -152,7 +156,7 @@ class Coverage:
 
     def _settled(self, claim: Claim, facts: Sequence[FactRecord]) -> frozenset[str]:
         """Stems of what was judged by its meaning: concepts that the facts state or deny, numbers and times."""
-        stems = _counted(claim)
+        stems = _counted(claim) | _young_age(facts)
         loose = tuple(a for a in claim.reading.of("event") if a.values[0] in tables()["loose_events"])
         for atom in (*claim.reading.of("concept", "drug"), *loose):
             turned = atom.negated != claim.negative
@@ -181,7 +185,9 @@ class Coverage:
     def _is_paraphrase(self, claim: Claim, left: Sequence[Word], facts: Sequence[FactRecord]) -> bool:
         """One word is left over that is no clinical one and tells no cause, and the claim is very close to a fact."""
         clinical = {s for atom in claim.reading.atoms for s in atom.stems}
-        firm = any(w.stem in clinical or w.negated or _only_turned(w.stem, facts) for w in left)
+        firm = any(
+            w.stem in clinical or w.negated or w.text in kin_words() or _only_turned(w.stem, facts) for w in left
+        )
         if firm or len({w.stem for w in left}) > 1 or pattern("causes").search(fold(claim.text)):
             return False
         close = self._near.of(claim.text, facts)
@@ -215,7 +221,7 @@ class Coverage:
             match = claimed.search(text)
             if match is None or _denies(text, match):
                 continue
-            inside = frozenset(content_stems(match[0]))
+            inside = frozenset(content_stems(match[0])) | {w.stem for w in spoken(match[0])}
             rest = [w for w in carrying if w.stem not in inside | _counted(judged.claim)]
             facts = (
                 [f for f in among if all(_touches(w, f) for w in rest)]
@@ -290,6 +296,12 @@ def _bears(word: Word, fact: FactRecord) -> bool:
     if word.stem in listed("regions") and sites(word.text) & fact.sites and not (meanings(word.stem) & fact.turned):
         return True
     return any(misspelt(word.stem, s) for s in held)
+
+
+def _young_age(facts: Sequence[FactRecord]) -> frozenset[str]:
+    """What may be said of a time for which a fact gives an age below `GROWN`."""
+    ages = [q for f in facts for q in f.quantities if q.kind == "age"]
+    return frozenset((stem("childhood"),)) if any(q.high < GROWN for q in ages) else frozenset()
 
 
 def _counted(claim: Claim) -> set[str]:

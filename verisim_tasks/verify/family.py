@@ -36,7 +36,7 @@ class FamilyJudge:
         died = _died(claim.reading.stems)
         if not atoms and not died and not (claim.reading.quantities and self._family):
             return
-        units = [(f, r) for f in self._family for r in f.readings if _expanded(r.kin) & kin or not r.kin]
+        units = [(f, r) for f in self._family for r in f.readings if _expanded(r.kin or f.kin) & kin or not f.kin]
         for atom in atoms:
             self._judge_family_atom(judged, atom, claim, units)
         if died and not atoms:

@@ -105,6 +105,15 @@ _MEASURES: tuple[tuple[Kind, str, float], ...] = (
 _AGE = re.compile(rf"\b(?:at|aged|at age|age|at the age of|when (?:i|he|she|they) (?:was|were)|since i was"
                   rf"|turned)\s+"
                   rf"(?:about |only )?(?P<n>{NUMBER})(?!\s*(?:mg|o'clock|am|pm|hours|days|times|%))\b")  # fmt: skip
+_BEFORE_AGE = re.compile(
+    r"\b(?:before|by the time) (?:(?:i|he|she|they) (?:was|were|turned|reached|got to)|(?:the )?age(?: of)?|turning)\s+"
+    rf"(?:even )?(?P<n>{NUMBER})\b"
+)
+BEFORE = 15.0
+"""Years before an age that "before he was sixty" may mean."""
+_PLURAL = re.compile(r"\b(?P<ten>dozens|hundreds|thousands)\b(?: (?:of|and (?:hundreds|thousands)(?: of)?))?")
+_PLURALS = {"dozens": (20, 100), "hundreds": (200, 999), "thousands": (2000, 99_000)}
+"""What "thousands" may stand for."""
 _ADJECTIVES = (
     r"(?:(?:early|new|small|large|big|young|grown-up|teenage|different|other|more|strong|white|red|brief|short|male"
     r"|female|further)[\s-]+)*"
@@ -217,11 +226,11 @@ def _years(said: _Said) -> None:
 def _scales_and_measures(said: _Said) -> None:
     for kind, unit, factor in _MEASURES:
         pattern = re.compile(
-            rf"\b{_HEDGE}(?P<low>{_VAGUE_WORDS}|{NUMBER})(?:\s*(?:-|to"
+            rf"\b{_HEDGE}{_LIMIT}(?P<low>{_VAGUE_WORDS}|{NUMBER})(?:\s*(?:-|to"
             rf"|or)\s*(?P<high>{NUMBER}))?\s*-?\s*{unit}(?![a-z])"
         )
         for match in list(pattern.finditer(said.text)):
-            interval = _interval(match["low"], match["high"], match["hedge"], None)
+            interval = _interval(match["low"], match["high"], match["hedge"], match["limit"])
             if interval is not None:
                 low, high, vague = interval
                 if kind == "temperature" and low > 60:
@@ -306,6 +315,10 @@ def _is_rate(text: str, match: re.Match[str]) -> bool:
 
 
 def _ages(said: _Said) -> None:
+    for match in list(_BEFORE_AGE.finditer(said.text)):
+        age = value_of(match["n"])
+        if age is not None and 0 < age < 120:
+            said.take(match, Quantity("age", max(0.0, age - BEFORE), age, match[0], vague=True))
     for match in list(_AGE.finditer(said.text)):
         age = value_of(match["n"])
         if age is not None and 0 < age < 120:
@@ -313,6 +326,9 @@ def _ages(said: _Said) -> None:
 
 
 def _counts(said: _Said) -> None:
+    for match in list(_PLURAL.finditer(said.text)):
+        least, most = _PLURALS[match["ten"]]
+        said.take(match, Quantity("count", least, most, match[0], vague=True))
     for match in list(_COUNT.finditer(said.text)):
         noun = match["noun"] or ""
         low = {"once": "one", "twice": "two"}.get(match["low"], match["low"])

@@ -202,6 +202,8 @@ class Judge:
                 judged = self._coverage.rescue(judged, self._own, targets)
             if judged.verdict not in ("supported", "not_clinical") and self._is_of_symptoms(claim):
                 judged.doubt = min(judged.doubt, float(tables()["entailed"]["whatever"]))
+        if judged.is_wrong and pattern("brought_on").search(fold(claim.text)):
+            judged.doubt = NEVER
         return judged
 
     def _is_of_symptoms(self, claim: Claim) -> bool:
