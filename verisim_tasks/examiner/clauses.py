@@ -71,7 +71,7 @@ class ClauseReader:
         tokens, mentions = self._unconditioned(tokens, mentions)
         terse = question and not any(t.word == "please" for t in tokens) and not _LEAVE.search(phrase(tokens))
         whole = masked(tokens, self._pieces.plain_spans(mentions))
-        if self._is_forbidden(whole) or self._wording.home.search(phrase(tokens)):
+        if self._is_forbidden(whole) or self._wording.patient_does.search(phrase(tokens)):
             return [Clause(0, len(tokens))]
         asked = self._result_asked(tokens, mentions)
         if asked:

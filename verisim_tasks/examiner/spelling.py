@@ -31,6 +31,7 @@ class OrderSpeller:
 
     def __init__(self, known: Mapping[str, str], drug: re.Pattern[str]) -> None:
         self._forms = {w: f for w, f in known.items() if len(w) >= MIN_LENGTH - 1 and w.isalpha()}
+        self._choices = list(self._forms)
         self._known = frozenset(known) | frozenset(known.values())
         self._drug = drug
 
@@ -54,7 +55,7 @@ class OrderSpeller:
             return form
         allowed = 2 if len(form) >= LONG else 1
         near = process.extract(
-            form, list(self._forms), scorer=DamerauLevenshtein.distance, score_cutoff=allowed, limit=None
+            form, self._choices, scorer=DamerauLevenshtein.distance, score_cutoff=allowed, limit=None
         )
         least = min((distance for _, distance, _ in near), default=0)
         meant = {self._forms[known] for known, distance, _ in near if distance == least}

@@ -30,7 +30,6 @@ _SPELLINGS = (
     (re.compile(r"litre"), "liter"),
     (re.compile(r"aemoglob"), "emoglob"),
 )
-_TYPED = {"pls": "please", "plz": "please"}
 _POINTERS = frozenset(
     [
         "the",
@@ -80,7 +79,7 @@ def tokenise(text: str) -> tuple[Token, ...]:
     for match in _WORD.finditer(text):
         raw = match.group()
         word = fold(raw.translate(_WORDS_OF_SIGNS)) if raw not in "&+" else "and"
-        word = _TYPED.get(word, word)
+        word = _short_words()["typed"].get(word, word)
         if not word:
             continue
         between = "".join(_BREAK.findall(text[cursor : match.start()])) if found else ""

@@ -70,7 +70,7 @@ class Wording:
         self.measuring = _phrases(data["measuring"])
         self.takes = frozenset(data["takes"])
         self.take_words = frozenset(data["take_words"])
-        self.home = re.compile(data["home"])
+        self.patient_does = _any(data["patient_does"])
         self.drug = re.compile(data["drug"])
         self.unknown_test = re.compile(data["unknown_test"])
         self.unknown_not = re.compile(data["unknown_not"])

@@ -1,4 +1,4 @@
-"""Sentence vectors kept on disk between runs: encoding is the only slow part of understanding."""
+"""Rows of numbers by text, kept on disk between runs: sentence vectors, and candidates of linked diseases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def cache_folder() -> Path | None:
 
 
 class VectorStore:
-    """Vectors by text, for one model revision. Safe with several processes; a store that fails only costs time."""
+    """Rows by text, of one model or list of names. Safe with several processes; a store that fails only costs time."""
 
     def __init__(self, folder: Path | None, model: str) -> None:
         name = sha256(model.encode()).hexdigest()[:16]
@@ -51,7 +51,7 @@ class VectorStore:
 
     def save(self, vectors: Mapping[str, Vector]) -> None:
         """Store vectors; the first one stored for a text stays."""
-        if self._file is None:
+        if self._file is None or not vectors:
             return
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
