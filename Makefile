@@ -9,6 +9,8 @@ BENCH ?= --sizes 100 1000 10000 --group 72 --smollm2 16 --rounds 5
 SOAK ?= --kills 20 --fuzz 600
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
+# Nothing is compiled while it is installed, only what is imported, once; without this every start would compile anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: env demo test browser lint bench soak clean
 
@@ -44,7 +46,7 @@ lint: env
 # Not in CI: 20 kills of a run with the built-in clinician and of one with SmolLM2, then 10 minutes of fuzz per parser.
 soak: env
 	$(BIN)/python scripts/soak.py $(SOAK)
-	$(BIN)/python scripts/soak.py $(SOAK) --fuzz 0 --model smollm2 --cases 2 --tasks verisim_clean,verisim_memory_recall_l4
+	$(BIN)/python scripts/soak.py $(SOAK) --fuzz 0 --model smollm2 --cases 2 --turns 4 --tokens 24 --tasks verisim_clean,verisim_memory_recall_l4
 
 bench: env
 	$(BIN)/python benchmarks/run.py $(BENCH) --out $(RESULTS)/bench

@@ -6,7 +6,7 @@ every part of it: between turns, in the middle of one, while reports are written
 stand twice in the log. After that the readers of model text are fed random text for a while.
 
     python scripts/soak.py --kills 20 --fuzz 600
-    python scripts/soak.py --kills 20 --model smollm2 --cases 1 --fuzz 0
+    python scripts/soak.py --kills 20 --model smollm2 --cases 2 --turns 4 --tokens 24 --fuzz 0
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def main() -> int:
     parser.add_argument("--model", choices=("clinician", "smollm2"), default="clinician")
     parser.add_argument("--tasks", default="verisim_core,verisim_memory_recall_l4")
     parser.add_argument("--cases", type=int, default=6)
+    parser.add_argument("--turns", type=int, default=12, help="most turns of a consultation")
+    parser.add_argument("--tokens", type=int, default=40, help="most tokens of a doctor's message")
     parser.add_argument("--out", type=Path, help="keep everything there (default: a temporary folder)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="verisim_soak_") as temporary:
@@ -73,12 +75,12 @@ def soak(folder: Path, args: argparse.Namespace) -> list[str]:
     whole, killed = folder / "whole", folder / "killed"
     command = start_command(folder, args)
     began = time.monotonic()
-    subprocess.run([*command, *place(whole)], check=True, capture_output=True, cwd=folder_of(folder))
+    subprocess.run([*command, *place(whole, args)], check=True, capture_output=True, cwd=folder_of(folder))
     print(f"left alone: {time.monotonic() - began:.0f} s", flush=True)
     size = (whole / "run" / "turns.jsonl").stat().st_size
     chance = random.Random(args.seed)
     marks = sorted(chance.random() for _ in range(args.kills))
-    argv = [*command, *place(killed)]
+    argv = [*command, *place(killed, args)]
     for number, mark in enumerate(marks, start=1):
         where = kill_at(argv, killed / "run" / "turns.jsonl", int(mark * size), chance.uniform(0.0, 0.4), folder)
         print(f"kill {number} at {mark:.0%} of the log: {where}", flush=True)
@@ -116,9 +118,14 @@ def smollm2() -> list[str]:
     return ["--model", "hf", "--model_args", given, "--device", "cpu", "--batch_size", "8", "--apply_chat_template"]
 
 
-def place(folder: Path) -> list[str]:
-    """Arguments that put a run's log and results there."""
-    settings = {"cases": "cases", "run_dir": str(folder / "run"), "max_turns": 12, "max_reply_tokens": 40}
+def place(folder: Path, args: argparse.Namespace) -> list[str]:
+    """Arguments that put a run's log and results there, and how long its consultations are."""
+    settings = {
+        "cases": "cases",
+        "run_dir": str(folder / "run"),
+        "max_turns": args.turns,
+        "max_reply_tokens": args.tokens,
+    }
     settings["max_report_tokens"] = 60
     return ["--output_path", str(folder / "results"), "--metadata", json.dumps({"verisim": settings})]
 

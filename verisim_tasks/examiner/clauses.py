@@ -128,13 +128,14 @@ class ClauseReader:
     ) -> list[Clause]:
         """The clauses with what else stands plainly in the sentence."""
         ordered = [m for c in clauses for m in c.ordered]
+        known = frozenset(ordered)
         free = [
             m
             for m in mentions
-            if m in ordered
+            if m in known
             or not (any(o.start < m.end and m.start < o.end for o in ordered) or self._is_place(tokens, mentions, m))
         ]
-        more = [m for m in self._lists.plain(tokens, free, ordered, terse=terse) if m not in ordered]
+        more = [m for m in self._lists.plain(tokens, free, ordered, terse=terse) if m not in known]
         clauses = [
             replace(c, ordered=tuple(m for m in c.ordered if not self._pieces.announces(tokens, mentions, m)))
             for c in clauses

@@ -13,6 +13,8 @@ from verisim_tasks.examiner.vocabulary import Item, Name
 
 MAX_GAP = 3
 """How many words may stand between two slots of a row."""
+MAX_SLOT = 24
+"""Within how many words a list of words of one slot has to end; bounds the time for hostile text."""
 Role = Literal["named", "done", "asked", "ready", "noted"]
 ROLES: tuple[Role, ...] = ("named", "done", "asked", "ready", "noted")
 _STOPS = frozenset(["and", "or", "then", "but", "plus", "not", "no", "never"])
@@ -84,8 +86,9 @@ def _breaks(token: Token, slot: frozenset[str]) -> bool:
 def _members(tokens: Sequence[Token], place: int, slot: frozenset[str]) -> int:
     """Where more words of the same slot end: "your knees and ankles"."""
     behind = place
+    end = min(len(tokens), place + MAX_SLOT)
     linked = False
-    while behind < len(tokens):
+    while behind < end:
         linked = linked or tokens[behind].broken == "," or tokens[behind].word in _LINKS
         if tokens[behind].form in slot:
             if not linked or tokens[behind].broken not in ("", ","):

@@ -37,7 +37,7 @@ class ListReader:
             return []
         if tokens[begin].word in _NO_LIST and begin not in {m.start for m in named}:
             return []
-        kept: list[Mention] = []
+        kept: set[Mention] = set()
         for piece in self._pieces.fragments(tokens, named, begin, end):
             mine = [m for m in named if m.start in piece]
             if self._openings.skip_fillers(tokens, piece.start) >= piece.stop:
@@ -46,7 +46,7 @@ class ListReader:
             if self._pieces.states(tokens, mine, piece.start, close):
                 return []
             if mine and self._pieces.is_light(tokens, mine, piece.start, close):
-                kept += [m for m in mine if m.start < close]
+                kept |= {m for m in mine if m.start < close}
         return [m for m in self._pieces.clean_mentions(tokens, named, begin, end) if m in kept]
 
     def _is_source(self, tokens: Sequence[Token], named: Sequence[Mention], mention: Mention) -> bool:

@@ -19,6 +19,8 @@ def is_needless(mention: Mention, mentions: Sequence[Mention], vocabulary: Vocab
         held: The case's entries, for mentions by the case's own names.
     """
     sections = {vocabulary.items[n.item].covers for n in mention.items} - {""}
+    if not sections:
+        return False
     others = [m for m in mentions if m is not mention]
     return any(
         vocabulary.items[item].section in sections and not vocabulary.items[item].covers

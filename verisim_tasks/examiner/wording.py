@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -116,8 +117,12 @@ _CLASSES = ("treat", "talk", "examine", "order", "handle")
 
 def longest_start(words: Sequence[str], phrases: frozenset[tuple[str, ...]]) -> int:
     """Length of the longest phrase that the words start with."""
-    limit = max(map(len, phrases), default=0)
-    return max((n for n in range(1, limit + 1) if tuple(words[:n]) in phrases), default=0)
+    return max((n for n in range(1, _most_words(phrases) + 1) if tuple(words[:n]) in phrases), default=0)
+
+
+@functools.cache
+def _most_words(phrases: frozenset[tuple[str, ...]]) -> int:
+    return max(map(len, phrases), default=0)
 
 
 def _gerund(verb: str) -> str:
