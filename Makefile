@@ -46,7 +46,8 @@ lint: env
 # Not in CI: 20 kills of a run with the built-in clinician and of one with SmolLM2, then 10 minutes of fuzz per parser.
 soak: env
 	$(BIN)/python scripts/soak.py $(SOAK)
-	$(BIN)/python scripts/soak.py $(SOAK) --fuzz 0 --model smollm2 --cases 2 --turns 4 --tokens 24 --tasks verisim_clean,verisim_memory_recall_l4
+	$(BIN)/python scripts/soak.py $(SOAK) --fuzz 0 --model smollm2 --cases 2 --turns 12 --tokens 12 --delay 4 \
+		--tasks verisim_clean,verisim_memory_recall_l4
 
 bench: env
 	$(BIN)/python benchmarks/run.py $(BENCH) --out $(RESULTS)/bench

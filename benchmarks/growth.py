@@ -27,7 +27,7 @@ from verisim_tasks.tasks.consultation import ready_patient
 
 WARM_UP = 1900
 """Consultations of the start: all cases under all variants."""
-AT_ONCE = 200
+AT_ONCE = 20
 FLAT_FROM = 1000
 MEGABYTE = 1e6
 

@@ -1,17 +1,19 @@
 """Soak test: kill a run again and again with SIGKILL, go on each time, and compare the end with a run left alone.
 
-A run is killed when its log has grown to a seeded random size and a seeded moment has passed, so that kills fall on
-every part of it: between turns, in the middle of one, while reports are written, while scores are computed. Then
-``verisim run --resume`` goes on. At the end transcripts and scores have to be the same to the byte, and no message may
+A run is killed when its log has grown to a seeded random size, beyond what the life before left, and a seeded moment
+has passed; once the log is whole, at a seeded part of the time a whole run takes. Kills fall on every part of it:
+between turns, in the middle of one, while reports are written, while scores are computed. Then ``verisim run --resume``
+goes on. At the end transcripts and scores have to be the same to the byte, and no message may
 stand twice in the log. After that the readers of model text are fed random text for a while.
 
     python scripts/soak.py --kills 20 --fuzz 600
-    python scripts/soak.py --kills 20 --model smollm2 --cases 2 --turns 4 --tokens 24 --fuzz 0
+    python scripts/soak.py --kills 20 --model smollm2 --cases 2 --turns 12 --tokens 12 --delay 4 --fuzz 0
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -60,6 +62,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=6)
     parser.add_argument("--turns", type=int, default=12, help="most turns of a consultation")
     parser.add_argument("--tokens", type=int, default=40, help="most tokens of a doctor's message")
+    parser.add_argument("--delay", type=float, default=0.1, help="most seconds between the log's growth and the kill")
     parser.add_argument("--out", type=Path, help="keep everything there (default: a temporary folder)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="verisim_soak_") as temporary:
@@ -76,20 +79,29 @@ def soak(folder: Path, args: argparse.Namespace) -> list[str]:
     command = start_command(folder, args)
     began = time.monotonic()
     subprocess.run([*command, *place(whole, args)], check=True, capture_output=True, cwd=folder_of(folder))
-    print(f"left alone: {time.monotonic() - began:.0f} s", flush=True)
+    alone = time.monotonic() - began
+    print(f"left alone: {alone:.0f} s", flush=True)
     size = (whole / "run" / "turns.jsonl").stat().st_size
     chance = random.Random(args.seed)
     marks = sorted(chance.random() for _ in range(args.kills))
     argv = [*command, *place(killed, args)]
-    for number, mark in enumerate(marks, start=1):
-        where = kill_at(argv, killed / "run" / "turns.jsonl", int(mark * size), chance.uniform(0.0, 0.4), folder)
-        print(f"kill {number} at {mark:.0%} of the log: {where}", flush=True)
-        if (killed / "run" / "turns.jsonl").is_file():
+    kills = 0
+    log = killed / "run" / "turns.jsonl"
+    for mark in itertools.chain(marks, marks[-1:] * args.kills):  # some lives end before they are killed
+        before = size_of(log)
+        wanted = min(size, max(int(mark * size), before + 1))
+        delay = chance.random() * (args.delay if before < size else alone)
+        kills += kill_at(argv, log, wanted, delay, folder)
+        print(f"{kills} kills, {mark:.0%} of the log wanted, {before} bytes before, {size_of(log)} now", flush=True)
+        if log.is_file():
             argv = [*command[:4], "--resume", str(killed / "run")]
+        if kills == args.kills:
+            break
     done = subprocess.run(argv, check=False, capture_output=True, text=True, cwd=folder)
     if done.returncode != 0:
         return [f"the last run ended with {done.returncode}: {done.stderr[-500:]}"]
-    return differences(whole, killed)
+    short = [f"{kills} of {args.kills} kills met a living run"] if kills < args.kills else []
+    return short + differences(whole, killed)
 
 
 def folder_of(folder: Path) -> Path:
@@ -130,19 +142,24 @@ def place(folder: Path, args: argparse.Namespace) -> list[str]:
     return ["--output_path", str(folder / "results"), "--metadata", json.dumps({"verisim": settings})]
 
 
-def kill_at(argv: Sequence[str], log: Path, size: int, delay: float, cwd: Path) -> str:
-    """Start, wait until the log has that size and the delay has passed, kill. Says what was killed."""
+def kill_at(argv: Sequence[str], log: Path, size: int, delay: float, cwd: Path) -> bool:
+    """Start, wait until the log has that size and the delay has passed, kill. Whether it still ran."""
     process = subprocess.Popen(
         argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=cwd, start_new_session=True
     )
-    while process.poll() is None and (log.stat().st_size if log.is_file() else 0) < size:
+    while process.poll() is None and size_of(log) < size:
         time.sleep(0.002)
     time.sleep(delay)
     if process.poll() is not None:
-        return f"it had ended ({process.returncode})"
+        return False
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    return f"killed at {log.stat().st_size if log.is_file() else 0} bytes"
+    return True
+
+
+def size_of(log: Path) -> int:
+    """Bytes of the log; 0 before there is one."""
+    return log.stat().st_size if log.is_file() else 0
 
 
 def differences(whole: Path, killed: Path) -> list[str]:
