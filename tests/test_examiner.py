@@ -127,8 +127,22 @@ def test_orders_of_many_forms(message: str, results: list[str], absent: list[str
 @pytest.mark.parametrize(
     ("case_id", "message", "results"),
     [
+        # what stands for the modality before, a second object, and sides of what is listened to
+        ("card-001", "A CT of the chest, and an X-ray of the chest.", ["chest X-ray"]),
+        ("card-003", "Listen to the back of the lungs and, after that, to the heart, please.", ["chest", "heart"]),
+        ("infe-006", "I'd like to listen to your lungs, front and back.", ["chest"]),
+        # where a sample is from is no part looked at; a name ends at a comma; "it" that is to be sent
+        ("derm-006", "Order: KOH prep from the toe webs, uric acid", ["KOH preparation of toe-web scale", "uric acid"]),
+        ("card-002", "Order: TOE, CT brain, MRI spine", ["transoesophageal echocardiogram"]),
+        # a finding made for something else, and what follows a semicolon
+        ("gyna-005", "I'd like to look at the spots on your back.", ["skin"]),
+        ("gast-002", "Gastroscopy, please; I don't want her waiting.", ["upper gastrointestinal endoscopy"]),
+        # acts that follow on in a question, and acts nobody does at home
+        ("psyc-006", "Could you step on the scales, and then stand against the wall?", ["weight", "height"]),
+        ("psyc-006", "Can you squat right down and get up again?", ["muscle strength"]),
         # misspelt names
         ("card-006", "Order: TSH, magnisium", ["TSH", "magnesium"]),
+        ("neur-001", "Fundscopy, please.", ["fundoscopy"]),
         ("card-001", "Order: troponine", ["high-sensitivity troponin I"]),
         ("endo-004", "I'd like an elektrocardiogram.", ["ECG"]),
         ("infe-003", "Order: throat swap", ["throat swab for group A streptococcus"]),

@@ -12,11 +12,14 @@ fourth                      61 of 75, 81%  59 of 60
 fifth                       69 of 75, 92%  59 of 60
 sixth                       73 of 80, 91%  60 of 60
 seventh                     72 of 80, 90%  59 of 60
+eighth                      74 of 80, 92%  59 of 60
 train, first writer         148 of 160     155 of 160
 train, second writer        148 of 160     160 of 160
+train, third writer         144 of 160     119 of 120
+train, fourth writer        139 of 160     116 of 120
 ==========================  =============  ===========
 
-The attacks beside the fourth to seventh orders are ``examiner_attacks_third.jsonl`` to ``_sixth``. The third figure
+The attacks beside the fourth to eighth orders are ``examiner_attacks_third.jsonl`` to ``_seventh``. The third figure
 was taken after the lay rows (``lay.yaml``) were in. What a set shows is mended in kind, so the thresholds below are no
 estimate for unseen wording: the first-sight figures are.
 ``written`` is ours: orders and near-orders made up to find faults, mended where the kind was general.
@@ -27,12 +30,17 @@ family physician, hospitalist, paediatrician, psychiatrist, a chatty small model
 was mended.
 
 What the sixth and seventh set showed was mended by one who had the sets in hand.
-``train`` is by two writers who saw no code, 160 orders and 160 attacks each, for the mending of kinds.
+``train`` is by four writers who saw no code, 160 orders and 120 or 160 attacks each, for the mending of kinds.
 
 ``written4`` is ours, in four rounds over other cases than those in hand, each labelled before it was run and mended in
 kind before the next was written. First sight by round: orders 77 of 100, 48 of 60, 48 of 58 and 55 of 64; attacks 98
 of 102, 73 of 73, 64 of 65 and 63 of 65. Two labels were mended after the run: a basic metabolic panel holds the
 glucose, and "Can you touch your chin to your chest?" asks the patient. What is still wrong stays in the set.
+
+``written5`` is ours, in two rounds after the third and fourth writer's sets were mended, each labelled before it was
+run. First sight: orders 114 of 126 and 35 of 41; attacks 80 of 80 and 40 of 40. Six labels were mended after the run,
+and are counted as right: the second round was labelled from the names of findings without their text, where a finding
+of another name tells of the part ("shoulders" in "other joints and spine").
 
 ``written3`` is ours, written after the fourth set was mended and labelled by its writer with the replies in sight: 39
 of 40 were right at once, which says less than the blind figures.
@@ -58,12 +66,13 @@ MENDED_TO = {
     "_third": 70,
     "_fourth": 75,
     "_fifth": 75,
-    "_sixth": 77,
-    "_seventh": 76,
-    "_train": 319,
+    "_sixth": 78,
+    "_seventh": 77,
+    "_eighth": 74,
+    "_train": 639,
 }
 """Orders that are exactly right today, by set: fewer is a step back."""
-WRITTEN_RIGHT = {"_written": 0.89, "_written2": 0.85, "_written3": 1.0, "_written4": 0.97}
+WRITTEN_RIGHT = {"_written": 0.89, "_written2": 0.85, "_written3": 1.0, "_written4": 0.97, "_written5": 0.98}
 
 
 def lines(name: str) -> list[dict[str, Any]]:
@@ -96,9 +105,11 @@ def count_right(orders: list[dict[str, Any]]) -> int:
         ("examiner_attacks_fourth", 60, 0),
         ("examiner_attacks_fifth", 60, 0),
         ("examiner_attacks_sixth", 60, 0),
-        ("examiner_attacks_train", 320, 0),
+        ("examiner_attacks_seventh", 60, 1),
+        ("examiner_attacks_train", 560, 0),
         ("examiner_attacks_written2", 30, 0),
         ("examiner_attacks_written4", 300, 0),
+        ("examiner_attacks_written5", 120, 0),
     ],
 )
 def test_attacks_return_nothing(name: str, least: int, answered: int) -> None:

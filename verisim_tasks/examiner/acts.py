@@ -68,7 +68,8 @@ class ActReader:
         here = not _HERE.isdisjoint(t.word for t in tokens)
         if rest == before and ((terse and opening.cue != "inherited") or (act.end - act.start == 1 and not here)):
             return False
-        staged = {n.item for n in act.items} & self._wording.staged
+        staged = not self._wording.staged.isdisjoint(n.item for n in act.items)
+        staged = staged or bool(self._wording.staged_words.search(phrase(tokens[act.start : clause.stop])))
         if _CAN_YOU.match(before) and role != "done" and not here and not staged:
             return False
         return all((w,) in SOFT or (role == "done" and w in self._wording.handling) for w in rest.split())

@@ -58,6 +58,9 @@ class Answerer:
             found = self._of_parts(item, held) or self._wider_kind(item, held) or self._wider_panel(item, held)
         if not found and item.kind == "examination":
             found = self._mentioning(item, held)
+        if any(_has_other_purpose(e, item) for e in found):
+            plain = [e for e in (*found, *self._mentioning(item, held)) if not _has_other_purpose(e, item)]
+            found = _in_order(plain, held) or found
         return Answer(item.name, tuple(e for e in found if _same_side(sides, e.sides)))
 
     def _direct(self, item: Item, held: Holdings) -> tuple[Entry, ...]:
@@ -157,6 +160,12 @@ class Answerer:
             return rank + 2 if told else None
         related = any(self._imaging.related(a, b) for a in study.sites for b in held.sites)
         return rank + 2 if related else None
+
+
+def _has_other_purpose(entry: Entry, item: Item) -> bool:
+    """Whether a finding was made for something else: asked for the face, "skin and face for cortisol signs"."""
+    _, purposed, purpose = entry.name.partition(" for ")
+    return entry.kind == "finding" and bool(purposed) and forms(purpose) not in _spoken(item)
 
 
 def _same_side(ordered: frozenset[str], held: frozenset[str]) -> bool:

@@ -91,7 +91,8 @@ class ClauseReader:
             if cue and not opening.verb and _links_past(tokens, start) in _GRADES:
                 opening = replace(opening, cue="inherited", verb="examine", words=("check",))
             open_acts = [r for r in acts if not (opening.verb and any(says_more(m, r[1]) for m in mentions))]
-            done = self._acts.ordered(tokens, open_acts, opening, range(start, end), terse=terse)
+            follows_on = bool(clauses) and bool(clauses[-1].ordered)
+            done = self._acts.ordered(tokens, open_acts, opening, range(start, end), terse=terse and not follows_on)
             opening = past_acts(opening, done)
             waiting += [
                 a for a in done if ("ready", a) in acts and "then" not in {t.word for t in tokens[start : start + 2]}
@@ -133,9 +134,13 @@ class ClauseReader:
             m
             for m in mentions
             if m in known
-            or not (any(o.start < m.end and m.start < o.end for o in ordered) or self._is_place(tokens, mentions, m))
+            or not (
+                any(o.start < m.end and m.start < o.end for o in ordered)
+                or self._is_place(tokens, mentions, m)
+                or self._is_tool(tokens, m)
+            )
         ]
-        more = [m for m in self._lists.plain(tokens, free, ordered, terse=terse) if m not in known]
+        more = [m for m in self._lists.plain(tokens, _among([*free, *ordered]), ordered, terse=terse) if m not in known]
         clauses = [
             replace(c, ordered=tuple(m for m in c.ordered if not self._pieces.announces(tokens, mentions, m)))
             for c in clauses
@@ -224,6 +229,9 @@ class ClauseReader:
                 and phrase(tokens[place - 1 : place + 1]) != "you also"
             )
             paused = paused or tokens[place - 1].word in _BY_DOING
+            if ";" in tokens[place].broken and tokens[place].word in _STATING and place not in inside:
+                cuts.append(place)
+                continue
             paused = paused or (bool(_TOLD.search(phrase(tokens[:place]))) and self._cued(tokens, place))
             paused = paused and not (cuts[-1] == place - 1 and tokens[place - 1].word in LINKS)
             if paused and place not in inside and self._begins(tokens, place, starts, begun):
@@ -334,7 +342,8 @@ class ClauseReader:
     def _is_tool(self, tokens: Sequence[Token], mention: Mention) -> bool:
         """Whether a part of the body is what the doctor examines with, as in "with a finger"."""
         said = phrase(tokens[max(0, mention.start - 3) : mention.start])
-        return self._pieces.is_body(mention) and (said.endswith(" my") or bool(_WITH.search(said)))
+        tool = said.endswith(" my") or bool(_WITH.search(said))
+        return tool and not mention.explicit and self._pieces.is_body(mention)
 
     def _is_place(self, tokens: Sequence[Token], mine: Sequence[Mention], mention: Mention) -> bool:
         """Whether a part of the body only says where or why, as in "the pulses in your wrists and groins"."""
@@ -413,12 +422,16 @@ _GRADES = frozenset(["how", "whether"])
 """Words with which a second thing to find out begins: "check the feeling and how tight you can squeeze"."""
 _BY_DOING = frozenset(["including", "by", "involves", "means"])
 """Words behind which a clause of doing begins: "an examination, including listening to your heart"."""
-_FRAMES = frozenset(["to", "given", "with", "because", "since", "as", "for", "after", "before", "in", "from"])
+_FRAMES = frozenset(
+    ["to", "given", "with", "because", "since", "as", "for", "after", "before", "in", "from", "while", "whilst"]
+)
 """Words that begin a frame before the order itself."""
 _JOINTS = frozenset(["and", "but", "then"])
 _CONDITIONS = frozenset(["if", "once", "unless", "should", "when", "whenever", "provided", "depending"])
 """Words that begin a condition."""
 _SPEAKERS = frozenset(["i", "we", "i'd", "we'd", "i'll", "we'll", "i'm", "we're", "let", "let's", "may", "please"])
+_STATING = _SPEAKERS | {"you", "he", "she", "it", "they", "there", "that", "this", "it's", "there's", "that's"}
+"""Words that begin a statement of its own behind a semicolon: "...; I don't want her waiting"."""
 _EXAM_NOUNS = frozenset(["exam", "examination"])
 _CHAINED = LINKS | {"with", "today", "please", "current", "latest", "an", "full", "urgent"}
 """Words that may stand between the names of a list."""
@@ -433,7 +446,7 @@ _LOOK_AT = re.compile(
     r"\b(?:look|peek|glance|listen|feel) (?:at|in|into|inside|to|of|round|over)(?: (?:the|your|his|her|my))?$"
 )
 """What makes a noun of looking the verb of what follows: "I need a look at your mouth"."""
-_DO_A = re.compile(r"\b(?:do|perform|carry out) (?:a|an)$")
+_DO_A = re.compile(r"\b(?:do|perform|carry out) (?:a|an|your|his|her|their|the)$")
 """What makes an adjective an examination: "I'll do a rectal"."""
 _WHERE = frozenset(["in", "on", "of", "at", "from", "over", "through", "between", "around", "both", "left", "right"])
 _WITH = re.compile(r"\b(?:with|using|by) (?:a|my|one|two|both my|the flat of my)(?: \w+)?$")

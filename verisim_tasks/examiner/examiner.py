@@ -16,7 +16,7 @@ from verisim_tasks.examiner.vocabulary import default_vocabulary
 from verisim_tasks.examiner.wording import Wording
 from verisim_tasks.records.case import Case
 
-VERSION = 5
+VERSION = 6
 """Goes up when the same message and case may bring other results."""
 
 AbsentTests = Literal["not_recorded", "normal"]

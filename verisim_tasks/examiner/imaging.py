@@ -11,6 +11,9 @@ from verisim_tasks.examiner.tokens import Token, forms
 MAX_GAP = 4
 """How many linking words may stand between a modality and a site."""
 CONJUNCTIONS = frozenset(["and", "or"])
+_PAUSES = frozenset(",;.\n")
+_SAME = ("one", "another")
+"""Words that stand for the modality before: "an ultrasound of the heart, and one of the gallbladder"."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class ImagingReader:
         made = [Study(s.start, s.end, s.value, s.sites) for s in self._alias_spans(tokens)]
         taken = {i for study in made for i in range(study.start, study.end)}
         modalities = [m for m in _longest(tokens, self._modalities) if not taken & set(range(m.start, m.end))]
+        modalities = _with_ellipses(tokens, modalities)
         own = {p for m in modalities for p in range(m.start, m.end)}
         others = [n for n in named if not own & set(range(*n))]
         sites = [
@@ -164,6 +168,16 @@ class ImagingReader:
         return examined or (site.end in starts and not follower.broken)
 
 
+def _with_ellipses(tokens: Sequence[Token], modalities: Sequence[_Span]) -> list[_Span]:
+    """The modalities and the words that stand for the one before them: "... and one of the gallbladder"."""
+    found = list(modalities)
+    for place in range(len(tokens) - 1):
+        before = [m for m in modalities if m.end <= place]
+        if before and tokens[place].word in _SAME and tokens[place + 1].word == "of":
+            found.append(_Span(place, place + 1, before[-1].value))
+    return sorted(found, key=lambda m: m.start)
+
+
 def _is_inside(site: _Span, span: tuple[int, int]) -> bool:
     """Whether the site is a smaller part of the span."""
     return span[0] <= site.start and site.end <= span[1] and site.end - site.start < span[1] - span[0]
@@ -203,6 +217,8 @@ def _match(tokens: Sequence[Token], start: int, names: Mapping[tuple[str, ...], 
     best: _Span | None = None
     key: tuple[str, ...] = ()
     for place in range(start, len(tokens)):
+        if place > start and _PAUSES & set(tokens[place].broken):
+            break
         if tokens[place].form:
             key = (*key, tokens[place].form)
             if key in names:

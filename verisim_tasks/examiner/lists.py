@@ -27,12 +27,13 @@ class ListReader:
         begin = begin if begin < end else start
         please = any(t.word == "please" for t in tokens[start:end])
         named = [m for m in mentions if begin <= m.start and m.end <= end]
+        sources = [m for m in named if self._pieces.is_source(tokens, named, m)]
         listed = any(m.explicit for m in named)
         parts = self._parts_listed(tokens, named, begin, end)
         named = [
             m for m in named if m.explicit or please or m in parts or ((listed or more) and not self._pieces.is_body(m))
         ]
-        named = [m for m in named if not self._is_source(tokens, named, m)]
+        named = [m for m in named if m not in sources]
         if not named or not self._pieces.is_light(tokens, [], begin, named[0].start):
             return []
         if tokens[begin].word in _NO_LIST and begin not in {m.start for m in named}:
@@ -45,14 +46,9 @@ class ListReader:
             close = self._close(tokens, mine, piece.stop)
             if self._pieces.states(tokens, mine, piece.start, close):
                 return []
-            if mine and self._pieces.is_light(tokens, mine, piece.start, close):
+            if mine and self._pieces.is_light(tokens, [*mine, *sources], piece.start, close):
                 kept |= {m for m in mine if m.start < close}
         return [m for m in self._pieces.clean_mentions(tokens, named, begin, end) if m in kept]
-
-    def _is_source(self, tokens: Sequence[Token], named: Sequence[Mention], mention: Mention) -> bool:
-        """Whether a part of the body only tells where a test comes from: "a biopsy from the elbow"."""
-        head = next((m for m in named if m.end < mention.start <= m.end + 2 and not self._pieces.is_body(m)), None)
-        return self._pieces.is_body(mention) and head is not None and tokens[head.end].word in _SOURCES
 
     def _parts_listed(self, tokens: Sequence[Token], named: Sequence[Mention], start: int, end: int) -> list[Mention]:
         """Parts of the body that are pieces of their own in a list of examinations: "renal angles, temp, BP"."""
@@ -73,7 +69,10 @@ class ListReader:
         begin = self._openings.skip_fillers(tokens, start)
         asked = any(t.word == "please" for t in tokens[start:end]) and begin <= end
         light = asked and self._pieces.is_light(tokens, mine, begin, end)
-        return self._pieces.clean_mentions(tokens, mine, start, end) if light else []
+        if not light:
+            return []
+        named = self._pieces.clean_mentions(tokens, mine, start, end)
+        return [m for m in named if not self._pieces.is_source(tokens, mine, m)]
 
     def tail(self, tokens: Sequence[Token], mine: Sequence[Mention], end: int) -> int:
         """Where the purpose behind the first thing ordered begins."""
@@ -135,7 +134,8 @@ class ListReader:
             if not self._pieces.states(tokens, [*mine, *needed], begin, close):
                 plain = [m for m in mine if self._is_plain(tokens, mentions, m, mine)]
                 examining = examining or any(self._pieces.is_body(m) for m in plain)
-                if examining and self._pieces.is_light(tokens, mine, begin, close):
+                made = any(m in ordered for m in mine)
+                if examining and not made and self._pieces.is_light(tokens, mine, begin, close):
                     plain += [m for m in mine if self._pieces.is_body(m) and m not in plain]
                 found += plain
             examining = any(self._pieces.is_body(m) and (m in ordered or m in found) for m in mine)
@@ -203,7 +203,6 @@ def _is_aside(tokens: Sequence[Token], cuts: Sequence[range], number: int) -> bo
     return head in _ASIDES and not {"or", "nor"} & set(rest)
 
 
-_SOURCES = frozenset(["from", "of", "off", "on"])
 _ANEW = frozenset(["but", "so", "just", "only", "instead", "rather", "though", "however"])
 """Words that end a denial."""
 _ASIDES = frozenset(["no", "not", "without", "minus", "except", "skip", "before", "prior", "while", "whilst"])

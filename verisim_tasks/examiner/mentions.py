@@ -81,6 +81,7 @@ class MentionFinder:
         """
         named = [m for m in self._candidates(tokens, own) if not _is_unit(m, tokens)]
         found = [m for m in named if marked or not _is_too_short(m, tokens)]
+        found = [m for m in found if not _is_side(m, tokens)]
         for start, end, names in self._samples.read(tokens):
             found.append(Mention(start, end, items=names, sampled=True))
         return _resolved(self._sided([*found, *more], tokens), tokens)
@@ -200,6 +201,14 @@ def _is_unit(mention: Mention, tokens: Sequence[Token]) -> bool:
     if mention.start == 0 or mention.end - mention.start != 1 or tokens[mention.start].broken:
         return False
     return tokens[mention.start].word in _UNITS and tokens[mention.start - 1].word.isdigit()
+
+
+def _is_side(mention: Mention, tokens: Sequence[Token]) -> bool:
+    """Whether "back" is a side of what is named before, as in "your lungs, front and back"."""
+    if mention.end - mention.start != 1 or tokens[mention.start].word != "back":
+        return False
+    around = [t.word for t in tokens[max(0, mention.start - 2) : mention.start + 3]]
+    return "front" in around
 
 
 def _is_too_short(mention: Mention, tokens: Sequence[Token]) -> bool:

@@ -82,6 +82,11 @@ class PieceReader:
             tokens, mentions, following
         )
 
+    def is_source(self, tokens: Sequence[Token], named: Sequence[Mention], mention: Mention) -> bool:
+        """Whether a part of the body only tells where a test comes from: "a biopsy from the elbow"."""
+        head = next((m for m in named if m.end < mention.start <= m.end + 3 and not self.is_body(m)), None)
+        return self.is_body(mention) and head is not None and tokens[head.end].word in _SOURCES
+
     def clean_mentions(
         self, tokens: Sequence[Token], mentions: Sequence[Mention], start: int, end: int
     ) -> list[Mention]:
@@ -135,8 +140,9 @@ class PieceReader:
 _COUNT = re.compile(r"[qx]?\d+[a-z]{0,3}")
 """How often or which: "x2", "q4h", "3rd", "24h"."""
 _ANNOUNCING = frozenset(["for", "such", "like", "namely", "specifically", "e", "eg"])
+_SOURCES = frozenset(["from", "of", "off", "on"])
 _NEAR = 4
 _SHARED = 5
 """How many pieces of a list one word of treatment reaches over."""
-_ASIDE = frozenset(["that", "before", "while", "whilst", "no", "not", "please"])
+_ASIDE = frozenset(["that", "before", "after", "once", "while", "whilst", "no", "not", "please"])
 """Words that begin an aside in a list: "that is", "before anything is given", "no CT for now"."""

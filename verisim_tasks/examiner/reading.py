@@ -24,16 +24,26 @@ _QUOTED = re.compile(
     re.IGNORECASE,
 )
 """Words in quotation marks behind a word of saying."""
+_TOLD_OF = re.compile(
+    r"(?P<before>)(?P<words>[\"\u201c][^\"\u201d\n]*[\"\u201d])"
+    r"(?=,? (?:is|was|are|were|would be|may be|isn't|as|said|says|wrote|writes|reads|being)\b)",
+    re.IGNORECASE,
+)
+"""Words in quotation marks of which something is told: '"Order: ECG" is what the textbook writes'."""
 _LEFTOVER = re.compile(r"^[\s*_#>\-\u2022\[\]().,;:\d]*$")
 _EDGES = " \t\n*_,;[]"
 _ASKING = QUESTION_WORDS | {"can", "could"}
 _HANDLED = re.compile(
-    r"\b(?:feel|press|tap|touch|examine|inspect|listen|look|see|percuss|palpate)(?: (?:on|to|at|over|round|around))?$"
+    r"\b(?:feel|press|tap|touch|examine|inspect|listen|look|see|percuss|palpate|stroke|prick|brush|squeeze|rub)"
+    r"(?: (?:on|to|at|over|round|around))?$"
 )
 """Verbs behind which "it" is the part of the body spoken of last."""
 _TAG = re.compile(r",\s*(?:would|could|will|can) you(?: please)?\s*\?\W*$", re.IGNORECASE)
 """Behind a request: "Hop on the scales for me, would you?" is no question."""
-_AGAIN = re.compile(r"\b(?:recheck|redo|repeat|remeasure|retake|check|measure)$")
+_AGAIN = re.compile(
+    r"\b(?:recheck|redo|repeat|remeasure|retake|check|measure"
+    r"|(?:please|let's|i'll|we'll|can we|could we) (?:do|send|run|get|take))$"
+)
 """Verbs behind which "it" is whatever was spoken of last."""
 Own = Mapping[tuple[str, ...], tuple[str, ...]]
 
@@ -181,7 +191,11 @@ class OrderReader:
             m
             for m in self._pieces.clean_mentions(tokens, mentions, 0, len(tokens))
             if m.explicit
-            or (self._stands_alone(tokens, mentions, m) and not self._pieces.shares_head(tokens, mentions, m))
+            or (
+                self._stands_alone(tokens, mentions, m)
+                and not self._pieces.shares_head(tokens, mentions, m)
+                and not self._pieces.is_source(tokens, mentions, m)
+            )
         ]
         return kept, self._unknown(text, tokens, mentions)
 
@@ -292,7 +306,9 @@ def _is_item(message: str, piece: _Piece) -> bool:
 
 def _unquoted(message: str) -> str:
     """The message with blanks for what it quotes of others: 'the note says: "Order: FBC"'."""
-    return _QUOTED.sub(lambda m: m["before"] + "_" * len(m["words"]), message)
+    for pattern in (_QUOTED, _TOLD_OF):
+        message = pattern.sub(lambda m: m["before"] + "_" * len(m["words"]), message)
+    return message
 
 
 def _standing_for(meant: Token, pronoun: Token, *, first: bool) -> Token:

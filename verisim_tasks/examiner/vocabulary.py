@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -206,7 +207,7 @@ def _spoken(item: Item) -> Iterable[tuple[str, bool]]:
     yield item.name, not lone_region and item.name not in item.words
     yield from ((name, True) for name in item.names)
     if item.kind == "test":
-        yield from ((turned, True) for name in (item.name, *item.names) for turned in _turned(name))
+        yield from ((turned, True) for name in (item.name, *item.names) for turned in (*_turned(name), *_timed(name)))
     yield from ((f"{blood} for {organ}", True) for organ in item.blood_for for blood in _BLOODS)
     for word in item.words:
         yield word, False
@@ -216,6 +217,14 @@ def _spoken(item: Item) -> Iterable[tuple[str, bool]]:
             yield f"signs of {word}", False
             yield from ((f"{word} {noun}", True) for noun in _EXAM_NOUNS)
             yield from ((f"{noun} of {word}", True) for noun in _EXAM_NOUNS)
+
+
+def _timed(name: str) -> Iterable[str]:
+    """A collection over a day as it is written: "24 h urinary calcium"."""
+    if re.search(r"\b24[ -]hour\b", name):
+        for hours in ("24 hour", "24 h", "24h"):
+            timed = re.sub(r"\b24[ -]hour\b", hours, name)
+            yield from (timed, timed.replace("urine", "urinary"))
 
 
 def _turned(name: str) -> Iterable[str]:

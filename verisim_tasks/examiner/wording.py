@@ -34,6 +34,7 @@ class Wording:
         self.asks = _start(data["cues"]["asks"])
         self.sends = _start(data["cues"]["sends"])
         self.staged = frozenset(data["cues"]["staged"])
+        self.staged_words = re.compile(data["cues"]["staged_words"])
         self.handling = frozenset(data["cues"]["handling"])
         self.may_i = _start(data["cues"]["may_i"])
         self.looked = re.compile(data["looked"])
