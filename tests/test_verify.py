@@ -219,6 +219,7 @@ def test_own_claims_on_bank_cases(verifier: Verifier, tmp_path: Path) -> None:
         ("claims_train4", 0.97, 0.03),
         ("claims_blind5", 0.94, 0.05),
         ("claims_train5", 0.92, 0.13),
+        ("claims_train6", 0.92, 0.05),  # at first sight 47 of 51 and 7 of 169; profiles 18 of 18 and 2 of 62
         ("claims_blind6", 0.95, 0.07),  # at first sight: 69 of 72 and 6 of 88; profiles 45 of 45 and 2 of 55
     ],
 )
@@ -252,6 +253,8 @@ def test_claims_labelled_by_somebody_who_had_not_read_the_verifier(
         ("rewordings_third", 0.0, 0.26),  # at first sight, as the two below
         ("rewordings_false_third", 0.85, 1.0),
         ("rewordings_train3", 0.0, 0.38),
+        ("rewordings_train4", 0.0, 0.30),  # at first sight 47 of 160
+        ("rewordings_false_train4", 0.85, 1.0),  # at first sight 69 of 80
     ],
 )
 def test_rewordings_by_somebody_who_had_not_read_the_verifier(
@@ -277,6 +280,40 @@ def test_a_denial_of_a_whole_list_is_held_to_the_list(verifier: Verifier) -> Non
     )
     assert taking.verdict == "contradicted"
     assert device.verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("case_id", "question", "text"),
+    [
+        ("infe-001", "Any emergency pills?", "I've never been on PrEP or had the emergency tablets."),
+        ("paed-003", "", "She didn't choke, I was watching her."),
+        ("neur-003", "Did he see a doctor?", "He wouldn't hear of seeing a doctor."),
+        ("neur-003", "Has he had any falls?", "Six weeks ago he hit his head, the right-hand side."),
+        ("derm-003", "How much do you drink?", "Every evening it's around six beers and three brandies."),
+        ("infe-003", "", "I've not had sex with anyone in six months."),
+        ("card-003", "", "Gave me a right fright."),
+        ("rheu-002", "How bad is the headache?", "I'd put it at six."),
+        ("paed-001", "Is he up to date with his vaccinations?", "No, and I feel so guilty."),
+        ("infe-003", "", "I know I shouldn't have."),
+    ],
+)
+def test_ways_of_saying_what_the_record_says(verifier: Verifier, case_id: str, question: str, text: str) -> None:
+    assert check(verifier, case_id, text, question).ok
+
+
+@pytest.mark.parametrize(
+    ("case_id", "question", "text"),
+    [
+        ("endo-002", "Does it burn?", "It does sting a bit when I wee, is that to do with it?"),
+        ("pulm-001", "Any dizziness?", "When I got up this morning I fainted and hit the floor."),
+        ("card-003", "Do you drink?", "I have a glass or two of rum every night."),
+        ("neur-003", "How was his memory?", "He'd been getting forgetful for a year or so."),
+    ],
+)
+def test_what_nearly_stands_in_the_record_is_not_borne_out(
+    verifier: Verifier, case_id: str, question: str, text: str
+) -> None:
+    assert not check(verifier, case_id, text, question).ok
 
 
 @pytest.mark.parametrize(

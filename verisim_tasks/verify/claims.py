@@ -11,7 +11,7 @@ from typing import Literal
 from verisim_tasks.language.sentences import split_sentences
 from verisim_tasks.language.words import fold, words
 from verisim_tasks.patient.questions import read_message
-from verisim_tasks.verify.reading import Reader, Reading
+from verisim_tasks.verify.reading import Reader, Reading, negated_words
 from verisim_tasks.verify.synonyms import restated
 from verisim_tasks.verify.vocabulary import kin_words, pattern, tables
 
@@ -130,7 +130,10 @@ class Extractor:
         if not words(said):
             return []
         if said.rstrip(" \"')*").endswith("?"):
-            return [replace(self._statement(said, sentence, "", None, number), manner="talk")]
+            told = _before_tag(said)
+            if not told:
+                return [replace(self._statement(said, sentence, "", None, number), manner="talk")]
+            said = told
         answer, rest = _answer_and_rest(said)
         claims: list[Claim] = []
         if answer is not None and first and asked and not pattern("retold").search(fold(sentence)):
@@ -153,6 +156,8 @@ class Extractor:
     def _answers(self, answer: str, sentence: str, asked: Sequence[str], number: int) -> list[Claim]:
         """One claim for each clause of the question that can be answered with yes or no."""
         negative = answer == "no"
+        if any(_turned_question(c) != c for c in asked):
+            asked, negative = [_turned_question(c) for c in asked], not negative
         whole = [c for c in asked if _is_yes_no(c) or (negative and number == 0)]
         return [
             Claim(
@@ -181,6 +186,20 @@ class Extractor:
         return Claim(text.strip(_EDGE), sentence, manner, reading, question=question, context=context, number=number)
 
 
+_TAG = re.compile(
+    r"^(?P<told>(?:it|i|he|she|they|we|there|my|his|her|the)\b[^?]*?)"
+    r",\s*(?:and\s+)?(?:is|isn't|was|wasn't|are|aren't|could|couldn't|does|doesn't|did|might|would|should|can)\s+"
+    r"(?:that|this|it|they|there)\b[^?,]*\?\W*$",
+    re.IGNORECASE,
+)
+
+
+def _before_tag(text: str) -> str:
+    """What is stated before a question that is put behind it ("It stings a bit, is that normal?"); else empty."""
+    match = _TAG.match(text)
+    return match["told"] if match else ""
+
+
 def _last_answer_counts(claims: Sequence[Claim]) -> list[Claim]:
     """A yes that a no follows ("well, yes... no") is a way of speaking."""
     answers = [c for c in claims if c.manner == "answer"]
@@ -201,8 +220,19 @@ def without_vocatives(text: str) -> str:
 
 def split_clauses(text: str) -> list[str]:
     """Clauses with a predicate of their own."""
-    parts = [p.strip(_EDGE) for p in _SPLIT.split(text)]
+    parts: list[str] = []
+    start = 0
+    for match in _SPLIT.finditer(text):
+        if _BARE_OR.fullmatch(match[0]) and negated_words(fold(text[start : match.start()])):
+            continue
+        parts.append(text[start : match.start()].strip(_EDGE))
+        start = match.end()
+    parts.append(text[start:].strip(_EDGE))
     return [p for p in parts if words(p)]
+
+
+_BARE_OR = re.compile(r"\s+or\s+", re.IGNORECASE)
+"""Behind a negation it goes on with what is denied: "I've never taken it or had the emergency pills"."""
 
 
 def declared(clause: str, *, negative: bool) -> str:
@@ -221,6 +251,13 @@ def declared(clause: str, *, negative: bool) -> str:
 def _positive(clause: str) -> str:
     """A question's clause without the negation of its form ("don't you have")."""
     return re.sub(r"^((?:and|so|but)\s+)?(do|does|did|have|has|are|is|was|were)n't\b", r"\2", clause)
+
+
+def _turned_question(clause: str) -> str:
+    """A question that hopes for a yes, as the one that asks after the trouble: "has he missed his jabs"."""
+    for found, other in tables()["turned_questions"]:
+        clause = re.sub(found, other, clause)
+    return clause
 
 
 def _is_yes_no(clause: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from verisim_tasks.verify.evidence import CaseRecord, FactRecord, Nearness, miss
 from verisim_tasks.verify.judgement import NEVER, Judgement, Outcome
 from verisim_tasks.verify.reading import negated_words
 from verisim_tasks.verify.synonyms import listed, meanings, opposed, restated, unsure
-from verisim_tasks.verify.vocabulary import kin_words, pattern, tables
+from verisim_tasks.verify.vocabulary import WordGroup, kin_words, pattern, tables, word_groups
 from verisim_tasks.verify.wording import Word, carries, spoken
 
 MAX_BESIDE = 2
@@ -131,7 +132,7 @@ class Coverage:
         told_by = self._record.case.informant
         called = listed("young_patient") if told_by.role == "caregiver" else frozenset()
         names = called | frozenset(stem(w) for w in words(told_by.patient_name or ""))
-        found = [w for w in spoken(restated(claim.text)) if carries(w) and w.stem not in names]
+        found = [w for w in spoken(_without_comparison(restated(claim.text))) if carries(w) and w.stem not in names]
         normal = set(words(claim.text)) & NORMAL
         return [replace(w, negated=True) for w in found] if normal and not claim.reading.negated else found
 
@@ -236,6 +237,27 @@ class Coverage:
         return False
 
 
+_COMPARED = re.compile(
+    r"(?<!\bfeels )(?<!\bfeel )(?<!\bfelt )(?<!\blooks )(?<!\blook )(?<!\blooked )(?<!\bsounds )(?<!\bsmells )"
+    r"(?<!\btastes )(?<!\bit's )(?<!\bis )(?<!\bwas )(?<!\bthing )(?<!\bseems )\blike (?:an?|the) "
+    r"(?P<image>\w+(?: \w+){0,3})(?=\s*(?:[,.;!]|$))",
+    re.IGNORECASE,
+)
+
+
+def _without_comparison(text: str) -> str:
+    """The text without what something is only likened to at its end ("tight like a drum"), if no kind of pain is."""
+    match = _COMPARED.search(text)
+    if match is None or sites(match["image"]) or any(g.found.search(fold(match["image"])) for g in _qualities()):
+        return text
+    return text[: match.start()] + text[match.end() :]
+
+
+@functools.cache
+def _qualities() -> tuple[WordGroup, ...]:
+    return tuple(g for g in word_groups() if g.family in ("quality", "severity"))
+
+
 def _is_remark(claim: Claim, left: Sequence[Word]) -> bool:
     """A few words in passing that name nothing of the body, of health, of people or of numbers ("it's murder")."""
     reading = claim.reading
@@ -271,6 +293,8 @@ def is_small_talk(claim: Claim) -> bool:
     plain = [w for w in spoken(claim.text) if carries(w)]
     if pattern("asserts").search(fold(claim.text)):
         return False
+    if pattern("remorse").search(fold(claim.text)) or pattern("reported_questions").search(fold(claim.text)):
+        return True
     if not claim.reading.is_clinical and pattern("addressed").search(fold(claim.text)):
         return True
     if not claim.reading.is_clinical and pattern("attitudes").search(fold(claim.text)):

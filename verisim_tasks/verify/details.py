@@ -14,7 +14,9 @@ from verisim_tasks.verify.quantities import Quantity, agrees, comparable
 from verisim_tasks.verify.reading import Atom, Reading
 from verisim_tasks.verify.sides import agrees as sides_agree
 from verisim_tasks.verify.sides import sided, wrong_side
+from verisim_tasks.verify.synonyms import meanings
 from verisim_tasks.verify.vocabulary import pattern, tables, word_groups
+from verisim_tasks.verify.wording import carries, spoken
 
 _OPPOSITE = {"direction:worse": "direction:better", "direction:better": "direction:worse"}
 _DAYTIMES = ("circumstance:night", "circumstance:evening", "circumstance:morning")
@@ -30,6 +32,8 @@ _RIVALS: Mapping[str, frozenset[str]] = {
     "direction:worse": frozenset(),
 }
 _LOOSE = ("context",)
+_CEASED = frozenset((stem("stopped"),))
+"""Said of habits and of complaints alike."""
 _NO_BACK = re.compile(
     r"\b(?P<unit>seconds|minutes|hours?|days?|nights?|evenings?|weeks?|months?|years?|while|time) back\b"
     r"|\b(?:goes?|going|went|comes?|came|dates?|gets?|got|sent|lay|sit|turned) back (?=to\b|in\b|on\b|home\b)"
@@ -38,6 +42,8 @@ _NO_BACK = re.compile(
 """``back`` that is no part of the body."""
 NEARLY = 3
 """Years within which an age may be rounded."""
+MIN_NEAR = 2
+"""Words beside a number by which a fact is told to be about the same."""
 YEAR = 365.25
 """Days."""
 _HARMLESS = frozenset(
@@ -96,6 +102,9 @@ class Details:
         if any(agrees(_as_dose(quantity), q) for f in basis for q in f.quantities):
             judged.add("supported", "", basis[:1])
             return
+        if any(_said_daily(quantity, f) for f in basis) or self._beside(quantity, judged.claim.text):
+            judged.add("supported", "", basis[:1])
+            return
         loosely = quantity.text == "once" or (quantity.kind == "frequency" and quantity.text.startswith("some "))
         if quantity.noun in _HARMLESS or (loosely and not known):
             return
@@ -106,6 +115,16 @@ class Details:
         else:
             doubt = float(tables()["entailed"]["number"])
             judged.add("unsupported", f"the record gives no such number or time: {quantity.text}", doubt=doubt)
+
+    def _beside(self, quantity: Quantity, text: str) -> bool:
+        """A fact has the number and says every word that stands beside it in its part of the clause."""
+        told = fold(text)
+        part = next((p for p in _PARTS.split(told) if quantity.text in p), "")
+        near = [w for w in spoken(part.replace(quantity.text, " ")) if carries(w)]
+        return len(near) >= MIN_NEAR and any(
+            all(meanings(w.stem) & f.stated for w in near) and any(agrees(quantity, q) for q in f.quantities)
+            for f in self._own
+        )
 
     def _is_own_age(self, quantity: Quantity, basis: Sequence[FactRecord]) -> bool:
         """A decade of life, or a round number beside the age, that fits the patient."""
@@ -185,6 +204,8 @@ class Details:
         if family in ("direction",) and not reading.of("concept") and not reading.quantities:
             wider = wider or self._own
         holding = [f for f in wider if value in f.groups or _has_words(atom, f)]
+        if family == "habit_change" and not holding and atom.stems <= _CEASED:
+            holding = [f for f in wider if all(meanings(s) & f.stated for s in atom.stems)]
         lacking = [f for f in wider if value in f.groups_absent]
         if family == "severity" and not holding:
             holding = [f for f in wider if any(q.kind == "scale" and _grade(q) == value for q in f.quantities)]
@@ -274,9 +295,19 @@ class Details:
             judged.add("contradicted", "the record has it as given up", given_up)
 
 
+def _said_daily(quantity: Quantity, fact: FactRecord) -> bool:
+    """Says every day, where the fact has some amount a day."""
+    unit = re.fullmatch(r"(?:every|each) (day|night|evening|morning)", quantity.text)
+    return bool(unit) and any(re.search(rf"\b(?:a|per|each|every) {unit[1]}\b", fold(t)) for t in fact.texts)  # type: ignore[index]
+
+
+_PARTS = re.compile(r"[,;]|\b(?:since|when|after|before|until|because|and)\b")
+
+
 def _as_dose(quantity: Quantity) -> Quantity:
     """A bare number, or one a day, as a dose: "fifty at night" of a medicine."""
-    bare = quantity.kind in ("frequency", "count") and not quantity.noun and not quantity.vague
+    hedged = quantity.vague and quantity.kind == "count"
+    bare = quantity.kind in ("frequency", "count") and not quantity.noun and (hedged or not quantity.vague)
     return replace(quantity, kind="dose") if bare else quantity
 
 

@@ -54,7 +54,8 @@ _RELATIVE: tuple[tuple[str, float, float], ...] = (
 )  # fmt: skip
 _NO_NUMBER = re.compile(
     r"\b(?:\w+|\d+) times (?=worse|better|more|as |bigger|stronger|over)"
-    r"|\b(?:the|both|all) (?:two|three|four) of (?=us|them|you)"
+    r"|\b(?:the|both|all) (?:two|three|four) of (?=us|them|you|those|these)"
+    r"|\ball (?:two|three|four|five|six)(?=\s*(?:[,.;!]|$))"
 )
 """Numbers that count nothing: "ten times worse", "the two of us"."""
 _OR_TWO = re.compile(r"\ban? (second|minute|hour|day|night|week|month|year) or (two|three)\b")
@@ -389,6 +390,8 @@ def agrees(claim: Quantity, record: Quantity) -> bool:
         return False
     if claim.kind == "frequency" == record.kind and _PLAINLY.fullmatch(record.text) and claim.low == record.low:
         return True
+    if claim.kind == "frequency" == record.kind and _PLAINLY.fullmatch(claim.text) and _same_unit(claim, record):
+        return True
     if claim.kind != record.kind:
         return _year_agrees(claim, record)
     slack = TOLERANCE if claim.kind not in ("year", "age", "scale", "temperature", "count") else 0.0
@@ -402,6 +405,12 @@ def agrees(claim: Quantity, record: Quantity) -> bool:
     if not record.vague:
         return low <= claim.low <= high
     return (_is_hedged(record) or _is_pair(record)) and record.low <= claim.low <= record.high
+
+
+def _same_unit(claim: Quantity, record: Quantity) -> bool:
+    """Of one unit: "every day" beside "six cans a day"."""
+    unit = claim.text.split()[-1]
+    return unit in ("day", "night", "evening", "morning") and record.text.split()[-1] == unit
 
 
 def _is_pair(quantity: Quantity) -> bool:
@@ -455,8 +464,11 @@ _BARE_KINDS = ("count", "scale", "age", "temperature")
 
 def comparable(claim: Quantity, records: Sequence[Quantity]) -> list[Quantity]:
     """Those of the record that speak of the same measure."""
-    if claim.kind == "count" and claim.noun in ("", _TIMES):
-        records = [*records, *(_times_over(q, days) for q in records if q.kind == "frequency" for days in _SPANS)]
+    if claim.kind == "count":
+        loose = claim.noun in ("", _TIMES)
+        rates = [q for q in records if q.kind == "frequency" and (loose or meanings(q.noun) & meanings(claim.noun))]
+        again = "" if loose else claim.noun
+        records = [*records, *(replace(_times_over(q, days), noun=again) for q in rates for days in _SPANS)]
     if claim.kind == "count" and not claim.noun:
         return [replace(q, kind="count") for q in records if q.kind in _BARE_KINDS]
     kinds = {"time", "year"} if claim.kind in ("time", "year") else {claim.kind}

@@ -36,7 +36,7 @@ _LEFT_VERB = re.compile(
 _ABOUT_ME = re.compile(r"\b(?:about|with|at|for|of|noticed|says|said|thinks) (?:that )?(?:my|me|i|his|her|patient)\b")
 _RIGHT_THERE = re.compile(
     r"(?<!the )(?<!my )(?<!his )(?<!her )\bright (?=(?:in|into|to|through|across|between|at|round|down|up|under|over"
-    r"|where|there|here|now|away|after|before|off|on top|behind|below|above)\b)"
+    r"|where|there|here|now|away|back|after|before|off|on top|behind|below|above)\b)"
 )
 _BOTH = re.compile(
     r"\b(?:both (?=(?:my |his |her |the )?(?:\w+ )?\w+)(?!of us|of them|parents)"
@@ -153,6 +153,13 @@ class Reader:
             yield Atom("concept", hit.values, covered, is_negated, stems, self.terms.is_image(hit))
 
 
+_NEXT_CLAUSE = re.compile(
+    r",\s*(?:(?:and|so)\s+)?(?=(?:i|i'm|i've|i'd|he|he's|she|she's|it|it's|we|we're|they|they're|that's)\s)"
+    r"|,\s*and\s+(?=(?:the|my|his|her|our|\w+'s)\s)"
+)
+"""Where another clause begins behind a comma: "she didn't choke, I was watching"."""
+
+
 def _denies(word: str) -> bool:
     """A word by which a name itself is a negation: "not eating much", "can't sleep"."""
     return word in ("no", "not", "never", "cannot") or word.endswith("n't")
@@ -173,7 +180,7 @@ def negated_words(text: str, *, afterwards: bool = True) -> frozenset[int]:
     spans = _word_spans(text)
     blocked = [m.span() for m in pattern_words("not_negations").finditer(text)]
     ends = [m.start() for m in re.finditer(r"[.;:!?]", text)]
-    stops = [m.start() for m in pattern_words("negation_ends").finditer(text)]
+    stops = [m.start() for m in (*pattern_words("negation_ends").finditer(text), *_NEXT_CLAUSE.finditer(text))]
     if afterwards and pattern("post_negations").search(text):
         return frozenset(range(len(said)))
     found: set[int] = set()

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from verisim_tasks.language.body import sites
 from verisim_tasks.language.words import fold, stem
+from verisim_tasks.verify.vocabulary import tables
 
 Sided = tuple[str, str]
 """Side (left, right, both) and the stem of the part of the body."""
@@ -30,7 +31,7 @@ def sided(text: str) -> frozenset[Sided]:
     for match in (*_AHEAD.finditer(fold(text)), *_BEHIND.finditer(fold(text))):
         groups = match.groupdict()
         part, side = groups.get("part") or groups.get("part2") or "", groups.get("side") or groups.get("side2") or ""
-        if sites(part) and not (side == "each" and part.startswith("headache")):
+        if sites(part) and (side != "each" or part in tables()["paired_parts"]):
             found.add(("both" if side == "each" else side, stem(re.sub(r"s$", "", part))))
     return frozenset(found)
 

@@ -233,9 +233,13 @@ class Judge:
     def borne_out(self, judged: Judgement, fact: FactRecord, targets: Sequence[str]) -> Judgement:
         """The verdict on a claim that the fact entails as a whole: its numbers and sides must still be the record's."""
         wider = self._record.siblings((fact, *self._record.of(targets)))
+        if _only_nearly(fact) and not pattern("nearly").search(fold(judged.claim.text)):
+            return judged
         checked, again = Judgement(judged.claim), Judgement(judged.claim)
         for quantity in judged.claim.reading.quantities:
             self._details.quantity(checked, quantity, (fact,), wider)
+        if checked.is_wrong and _is_weekly(fact) and pattern("every_day").search(fold(judged.claim.text)):
+            return judged
         self._details.sides(checked, judged.claim.reading, wider)
         again.add("supported", "follows from the record", [fact])
         if self._coverage.opposes(again, self.bearing(judged.claim), targets):
@@ -398,6 +402,8 @@ class Judge:
         nearest = [f for f in self._own if scores.get(f.id) == best]
         if best >= tables()["thresholds"]["same"] and nearest and nearest[0].denied == reading.negated:
             judged.add("supported", f"says the same (similarity {best:.2f})", nearest[:1])
+            for quantity in reading.quantities:
+                self._details.quantity(judged, quantity, nearest[:1], self._record.siblings(nearest[:1]))
             return
         complaint = bool(reading.sites) and bool(pattern("complaints").search(fold(claim.text)))
         if complaint and not reading.negated:
@@ -460,6 +466,16 @@ def _never_done(claim: Claim, facts: Sequence[FactRecord]) -> bool:
     """The claim denies an act ("I never took it"), and a fact has it as not done."""
     undone = pattern("undone")
     return bool(undone.search(fold(claim.text))) and any(undone.search(fold(t)) for f in facts for t in f.texts)
+
+
+def _is_weekly(fact: FactRecord) -> bool:
+    """The fact ties what it tells to a day of the week."""
+    return any(pattern("weekly").search(fold(t)) for t in fact.texts)
+
+
+def _only_nearly(fact: FactRecord) -> bool:
+    """The fact tells of something that all but happened ("nearly passed out")."""
+    return any(pattern("nearly").search(fold(t)) for t in fact.texts)
 
 
 def _tells_direction(reading: Reading) -> bool:

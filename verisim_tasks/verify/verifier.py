@@ -28,7 +28,7 @@ from verisim_tasks.verify.judgement import Judgement, worst
 from verisim_tasks.verify.reading import Reader
 from verisim_tasks.verify.second_look import Doubtful, SecondLook
 from verisim_tasks.verify.verdicts import Judge
-from verisim_tasks.verify.vocabulary import ClinicalTerms
+from verisim_tasks.verify.vocabulary import ClinicalTerms, pattern
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,10 @@ class Verifier:
             first += [Doubtful(judge, judge.judge(c, t), t) for c, t in zip(own, about, strict=True)]
             asked.append(targets)
         final = iter(self._second_look.at(first))
-        return [([next(final) for _ in own], targets) for own, targets in zip(claims, asked, strict=True)]
+        found = [([next(final) for _ in own], targets) for own, targets in zip(claims, asked, strict=True)]
+        for judged, _ in found:
+            _settle_wide_yes(judged)
+        return found
 
     def judge_claims(self, case: Case, claims: Sequence[str]) -> list[Judgement]:
         """Verdicts on single claims ("patient takes aspirin") without a conversation around them.
@@ -211,6 +214,16 @@ class Verifier:
         deflected = [one.claim for one in judged if one.claim.manner == "deflection"]
         setting = draft.exchange.setting
         return omission([setting.case.fact(i) for i in targets[:1]], setting, deflected)
+
+
+def _settle_wide_yes(judged: Sequence[Judgement]) -> None:
+    """A yes to a wide question ("anything else with your eyes?") only leads in to the true statement beside it."""
+    told = any(j.verdict == "supported" and j.claim.manner == "statement" for j in judged)
+    for one in judged:
+        wide = one.claim.manner == "answer" and not one.claim.negative and one.verdict == "unsupported"
+        if told and wide and pattern("wide_questions").search(one.claim.question):
+            one.verdict = "not_clinical"
+            one.reasons = []
 
 
 def _is_bare(claim: Claim) -> bool:

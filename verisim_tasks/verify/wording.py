@@ -12,6 +12,9 @@ from verisim_tasks.verify.quantities import value_of
 from verisim_tasks.verify.reading import negated_words
 from verisim_tasks.verify.synonyms import listed, meanings, phrases
 
+MIN_ADVERB = 6
+"""Letters of the shortest adverb: shorter words in "ly" are mostly something else ("belly", "jelly")."""
+
 
 @dataclass(frozen=True)
 class Word:
@@ -54,9 +57,15 @@ def carries(word: Word) -> bool:
         word.text in STOPWORDS
         or word.stem in listed("harmless")
         or len(word.text) < 2
+        or _is_adverb(word)
         or word.text.isdigit()
         or value_of(word.text) is not None
     )
+
+
+def _is_adverb(word: Word) -> bool:
+    """Says only in what way: "scarcely", "mercifully"; adverbs that stand in a row of like words mean something."""
+    return word.text.endswith("ly") and len(word.text) >= MIN_ADVERB and meanings(word.stem) == {word.stem}
 
 
 def all_meanings(found: Iterable[Word]) -> frozenset[str]:
