@@ -20,9 +20,12 @@ DATA = Path(__file__).parent / "data"
 QUESTIONS = DATA / "doctor_questions.jsonl"
 ORDINARY = (
     QUESTIONS,
-    *(DATA / f"doctor_questions_{name}.jsonl" for name in ("more", "blind", "fourth", "fifth", "sixth", "ninth")),
+    *(
+        DATA / f"doctor_questions_{name}.jsonl"
+        for name in ("more", "blind", "fourth", "fifth", "sixth", "ninth", "tenth")
+    ),
 )
-"""Questions as doctors ask them, by seven writers; the gate was fitted on all but the ninth."""
+"""Questions as doctors ask them, by eight writers; the gate was fitted on all but the ninth and the tenth."""
 HARD = tuple(DATA / f"doctor_questions_{name}.jsonl" for name in ("third", "seventh", "eighth"))
 """Questions in far-fetched words: daily life, hints, riddles."""
 
