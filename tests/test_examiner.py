@@ -381,3 +381,23 @@ def test_a_question_beside_an_order_goes_to_the_patient() -> None:
     assert names(reply) == ["heart"]
     assert reply.remainder == "and have you been sweating?"
     assert ask("card-001", "Thank you. Order: ECG").remainder == ""
+
+
+@pytest.mark.parametrize(
+    ("case_id", "message", "expected"),
+    [
+        ("rheu-006", "Right knee: effusion, ROM", ["right knee"]),
+        ("rheu-003", "Chest and cardiac auscultation", ["chest and heart"]),
+        ("psyc-003", "Lungs: breath sounds, air entry", ["chest"]),
+        ("rheu-001", "I'm looking closely at the skin of your foot for any cut or blister.", ["skin of the foot"]),
+        ("psyc-003", "Before I touch you, let me simply see how you look in general.", ["general appearance"]),
+        ("pulm-002", "Let me give both your calves a gentle squeeze.", ["legs"]),
+        ("neph-004", "Skin and joints first, then push and pull against me.", ["skin and joints"]),
+        ("rheu-002", "Scalp tenderness, rash?", []),
+        ("rheu-001", "Other joints, swelling or tenderness?", []),
+        ("neph-003", "Can you feel your bladder filling up before you go?", []),
+        ("neph-003", "I'm going to put a catheter into your bladder to let the water out.", []),
+    ],
+)
+def test_notes_and_hands_at_work_are_examinations(case_id: str, message: str, expected: list[str]) -> None:
+    assert [n for n in names(ask(case_id, message)) if n in expected or not expected] == expected

@@ -42,6 +42,12 @@ run. First sight: orders 114 of 126 and 35 of 41; attacks 80 of 80 and 40 of 40.
 and are counted as right: the second round was labelled from the names of findings without their text, where a finding
 of another name tells of the part ("shoulders" in "other joints and spine").
 
+``exam`` is by three writers who saw no code: three messages for every examination finding of 48 cases. 51 labels that
+are bare questions without an act ("Scalp tenderness, rash?", "Murphy sign?") were dropped. The first and second
+writer's lines were read while mending, the third's only measured until two rounds were done. First sight, on the
+labels kept: 144 of 293, 124 of 285 and 123 of 336 (49%, 44%, 37%); today 220, 200 and 206. The third writer's file as
+it came stood at 190 and 193 of 373 after the two rounds. What is still wrong stays in the set.
+
 ``written3`` is ours, written after the fourth set was mended and labelled by its writer with the replies in sight: 39
 of 40 were right at once, which says less than the blind figures.
 """
@@ -70,6 +76,7 @@ MENDED_TO = {
     "_seventh": 77,
     "_eighth": 74,
     "_train": 639,
+    "_exam": 626,
 }
 """Orders that are exactly right today, by set: fewer is a step back."""
 WRITTEN_RIGHT = {"_written": 0.89, "_written2": 0.85, "_written3": 1.0, "_written4": 0.97, "_written5": 0.98}
@@ -105,7 +112,7 @@ def count_right(orders: list[dict[str, Any]]) -> int:
         ("examiner_attacks_fourth", 60, 0),
         ("examiner_attacks_fifth", 60, 0),
         ("examiner_attacks_sixth", 60, 0),
-        ("examiner_attacks_seventh", 60, 1),
+        ("examiner_attacks_seventh", 60, 0),
         ("examiner_attacks_train", 560, 0),
         ("examiner_attacks_written2", 30, 0),
         ("examiner_attacks_written4", 300, 0),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from verisim_tasks.examiner.acts import ActReader, past_acts, says_more
+from verisim_tasks.examiner.examining import ExaminingReader
 from verisim_tasks.examiner.lay import LayFinder
 from verisim_tasks.examiner.lists import ListReader
 from verisim_tasks.examiner.mentions import Mention
@@ -47,6 +48,7 @@ class ClauseReader:
         self._openings = OpeningReader(wording)
         self._lists = ListReader(wording, self._openings, pieces)
         self._acts = ActReader(wording, self._openings)
+        self._examining = ExaminingReader(wording, pieces)
 
     def read(
         self,
@@ -109,7 +111,8 @@ class ClauseReader:
             ordered = list(_among([*done, *ordered]))
             clauses.append(Clause(start, end, tuple(ordered)))
             cue = opening.cue or (cue if opening.verb else "") or ("inherited" if ordered else "")
-        return _settled(_by_purpose(tokens, self._with_plain(tokens, mentions, clauses, terse=terse)), waiting)
+        read = _settled(_by_purpose(tokens, self._with_plain(tokens, mentions, clauses, terse=terse)), waiting)
+        return self._with_examined(tokens, mentions, read, question=question)
 
     # sentence
 
@@ -123,6 +126,20 @@ class ClauseReader:
             if joined and tokens[behind : behind + 1] and tokens[behind].word in _CONDITIONS:
                 return tokens[:place], [m for m in mentions if m.end <= place]
         return tokens, mentions
+
+    def _with_examined(
+        self, tokens: Sequence[Token], mentions: Sequence[Mention], clauses: list[Clause], *, question: bool
+    ) -> list[Clause]:
+        """The clauses with what the doctor says he is at, or, where nothing is ordered, what stands as a note."""
+        ordered = [m for c in clauses for m in c.ordered]
+        found = self._examining.handled(tokens, mentions, ordered)
+        found += self._examining.whole(tokens)
+        found += [] if question else self._examining.in_turn(tokens, mentions)
+        if not ordered and not found:
+            found = self._examining.noted(tokens, mentions, question=question)
+        return [
+            replace(c, ordered=_among([*c.ordered, *(m for m in found if c.start <= m.start < c.end)])) for c in clauses
+        ]
 
     def _with_plain(
         self, tokens: Sequence[Token], mentions: Sequence[Mention], clauses: Sequence[Clause], *, terse: bool

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from verisim_tasks.examiner.tokens import Token, phrase, tokenise
+from verisim_tasks.examiner.tokens import Token, forms, phrase, tokenise
 
 QUESTION_WORDS = frozenset(["have", "has", "had", "do", "does", "did", "are", "is", "were", "was"]) | {
     *("how", "what", "when", "where", "why", "who", "which", "any")
@@ -55,6 +55,12 @@ class Wording:
         self.light = frozenset(data["light"])
         self.statement = frozenset(data["statement"])
         self.after_word = frozenset(data["after_word"])
+        self.clinical = frozenset(f for word in data["notes"]["clinical"] for f in forms(word))
+        self.looked_for = frozenset(f for word in data["notes"]["looked_for"] for f in forms(word))
+        self.unaskable = re.compile(rf"\b(?:{data['notes']['unaskable']})\b")
+        hands = data["hands_on"]
+        self.hands_on = re.compile(rf"\b(?:{hands['doctor']} (?:{hands['verb']})|{hands['tool']}|{hands['noun']})\b")
+        self.seen_whole = re.compile(rf"\b(?:{hands['doctor']} (?:{hands['whole']})|{hands['whole_alone']})")
         self.ask = re.compile(rf"^(?:{data['results']['ask']})")
         self.shown = re.compile(rf"^(?:{data['results']['shown']})")
         self.after_result = frozenset(data["results"]["after"])
