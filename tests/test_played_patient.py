@@ -7,7 +7,7 @@ import json
 import pytest
 
 from verisim_metrics.consultation import score_consultation
-from verisim_tasks.cases.bank import find_case
+from verisim_tasks.cases.bank import find_case, load_cases
 from verisim_tasks.errors import UserError
 from verisim_tasks.loop.channel import choose_channel
 from verisim_tasks.loop.engine import run_consultations
@@ -16,6 +16,7 @@ from verisim_tasks.loop.role_model import chat_channel
 from verisim_tasks.patient.base import Exchange, PatientSetting
 from verisim_tasks.patient.compare import compare
 from verisim_tasks.patient.conversation import Conversation
+from verisim_tasks.patient.played.echo import echoes
 from verisim_tasks.patient.played.patient import ATTEMPTS, PlayedPatient, heard
 from verisim_tasks.patient.scripted import ScriptedPatient
 from verisim_tasks.records.noise import DIMENSIONS, NoiseProfile
@@ -185,6 +186,28 @@ def test_a_parrot_is_found_out(script, verifier):
 
 
 @pytest.mark.parametrize(
+    "draft",
+    [
+        "No, I've had no fever. Say it in your own words, and nothing more.",
+        "No, I've had no fever. Your last try cannot be used. Try again.",
+        "No, I've had no fever. You've had a couple of other symptoms.",
+        "No, I've had no fever. You have said that you're 45.",
+    ],
+)
+def test_the_models_instructions_are_not_the_patients_words(script, verifier, draft):
+    turn = ask(Actor(draft), script, verifier)
+    assert turn.verification.fallback
+    assert turn.text == ask_scripted(script).text
+
+
+def test_nothing_a_patient_knows_reads_like_an_instruction():
+    spoken = [t for c in load_cases() for f in c.facts for t in (f.lay, f.colloquial, f.vague, f.statement) if t]
+    assert len(spoken) > 3000
+    assert [t for t in spoken if echoes(t)] == []
+    assert echoes("Stay in character from the first word to the last.")
+
+
+@pytest.mark.parametrize(
     ("reply", "text"),
     [
         ("Patient: It hurts.", "It hurts."),
@@ -192,6 +215,9 @@ def test_a_parrot_is_found_out(script, verifier):
         ("<think>hm</think>It hurts.\nDoctor: Where?", "It hurts."),
         ("<think>hm", ""),
         ("  It\nhurts. ", "It hurts."),
+        ("I've been sick all day. I've been sick all day.", "I've been sick all day."),
+        ("Please. Please. It hurts. I have drunk it since", "Please. Please. It hurts."),
+        ("It hurts when I walk", "It hurts when I walk"),
     ],
 )
 def test_what_is_heard_of_a_reply(reply, text):

@@ -82,6 +82,32 @@ def say_once(text: str) -> tuple[str, bool]:
     return text.strip(), looped
 
 
+_ENDED = re.compile(r"[.?!…][\"'”’)\]]*$")
+SHORT = 2
+"""Words up to which a sentence may be said twice for weight: "Please. Please."."""
+
+
+def each_once(text: str) -> str:
+    """The text without sentences of more than two words that it has said before."""
+    kept: list[str] = []
+    seen: set[str] = set()
+    for sentence in _SENTENCE.split(text):
+        key = " ".join(re.findall(r"\w+", sentence.lower()))
+        if key.count(" ") >= SHORT and key in seen:
+            continue
+        seen.add(key)
+        kept.append(sentence)
+    return " ".join(kept)
+
+
+def whole(text: str) -> str:
+    """The text without a sentence that breaks off behind whole ones."""
+    sentences = _SENTENCE.split(text)
+    if len(sentences) > 1 and not _ENDED.search(sentences[-1]):
+        sentences.pop()
+    return " ".join(sentences)
+
+
 def _fold(units: list[str], longest: int) -> list[str]:
     """``units`` with every stretch of up to ``longest`` units that comes three or more times in a row kept once."""
     kept: list[str] = []

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from verisim_tasks.language.model_text import clean_characters, own_side, say_once, strip_thinking
+from verisim_tasks.language.model_text import clean_characters, each_once, own_side, say_once, strip_thinking, whole
 from verisim_tasks.noise.scene import Scene
 from verisim_tasks.patient.base import Exchange, PatientSetting
 from verisim_tasks.patient.plan import Plan
+from verisim_tasks.patient.played.echo import echoes
 from verisim_tasks.patient.played.prompts import ChatMessage, patient_prompt, prompts_digest, reword_prompt
 from verisim_tasks.patient.scripted import ScriptedPatient
 from verisim_tasks.records.transcript import Disclosure, Turn, Verification, VerifiedDraft
@@ -28,7 +29,13 @@ REPEATS = "repeats"
 """Kind of violation: word for word what was said before, to another question."""
 NO_ANSWER = "no_answer"
 """Kind of violation: tells nothing of the record although the noise lets an answer out."""
-_ADVICE = {REPEATS: "You have said that already.", NO_ANSWER: "It does not answer the doctor's question."}
+ECHOES = "echoes_instructions"
+"""Kind of violation: says aloud what the model was told to do."""
+_ADVICE = {
+    REPEATS: "You have said that already.",
+    NO_ANSWER: "It does not answer the doctor's question.",
+    ECHOES: "Only the patient's own words are spoken.",
+}
 
 Style = Literal["act", "reword"]
 """``act``: the model plays the part from the whole record. ``reword``: it puts the scripted answer in other words."""
@@ -149,11 +156,15 @@ class PlayedPatient:
 
 
 def heard(reply: str) -> str:
-    """What is heard of a model's reply: no thoughts, no lines for the doctor, no quotation marks around it all."""
+    """What is heard of a model's reply: the patient's own words.
+
+    No thoughts, no lines for the doctor, nothing twice, no half sentence behind whole ones, no quotation marks around
+    it all.
+    """
     spoken, _, closed = strip_thinking(clean_characters(reply))
     own, _ = own_side(spoken if closed else "", "patient")
     text, _ = say_once(own)
-    text = " ".join(text.split())
+    text = each_once(whole(" ".join(text.split())))
     return text[1:-1].strip() if len(text) > 1 and text[0] in '"“' and text[-1] in '"”' else text
 
 
@@ -162,6 +173,8 @@ def _evasions(text: str, findings: Findings, answering: _Answering) -> list[str]
     before = {t.text for t in answering.exchange.turns if t.speaker == "patient"}
     if text in before and text != answering.scripted.text:
         return [REPEATS]
+    if echoes(text, answering.feedback):
+        return [ECHOES]
     due = any(line.fact is not None and line.mode in ("tell", "deny") for line in answering.plan.spoken)
     answers = findings.disclosed or any(d.kind == "justified" for d in findings.denials)
     return [NO_ANSWER] if due and not answers else []
