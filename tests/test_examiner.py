@@ -401,3 +401,9 @@ def test_a_question_beside_an_order_goes_to_the_patient() -> None:
 )
 def test_notes_and_hands_at_work_are_examinations(case_id: str, message: str, expected: list[str]) -> None:
     assert [n for n in names(ask(case_id, message)) if n in expected or not expected] == expected
+
+
+def test_a_question_behind_an_order_does_not_make_the_order_one() -> None:
+    reply = ask("infe-006", "HbA1c, ESR and LFTs, and what are the sats on air?")
+    assert set(names(reply)) == {"HbA1c", "ESR", "ALT", "albumin", "oxygen saturation"}
+    assert not names(ask("infe-006", "Have you had a chest X-ray, and what did it show?"))

@@ -13,13 +13,15 @@ fifth                       69 of 75, 92%  59 of 60
 sixth                       73 of 80, 91%  60 of 60
 seventh                     72 of 80, 90%  59 of 60
 eighth                      74 of 80, 92%  59 of 60
+ninth                       73 of 80, 91%  59 of 60
+tenth                       76 of 80, 95%  59 of 60
 train, first writer         148 of 160     155 of 160
 train, second writer        148 of 160     160 of 160
 train, third writer         144 of 160     119 of 120
 train, fourth writer        139 of 160     116 of 120
 ==========================  =============  ===========
 
-The attacks beside the fourth to eighth orders are ``examiner_attacks_third.jsonl`` to ``_seventh``. The third figure
+The attacks beside the fourth to tenth orders are ``examiner_attacks_third.jsonl`` to ``_ninth``. The third figure
 was taken after the lay rows (``lay.yaml``) were in. What a set shows is mended in kind, so the thresholds below are no
 estimate for unseen wording: the first-sight figures are.
 ``written`` is ours: orders and near-orders made up to find faults, mended where the kind was general.
@@ -74,7 +76,9 @@ MENDED_TO = {
     "_fifth": 75,
     "_sixth": 78,
     "_seventh": 77,
-    "_eighth": 74,
+    "_eighth": 75,
+    "_ninth": 73,
+    "_tenth": 77,
     "_train": 639,
     "_exam": 626,
 }
@@ -113,6 +117,8 @@ def count_right(orders: list[dict[str, Any]]) -> int:
         ("examiner_attacks_fifth", 60, 0),
         ("examiner_attacks_sixth", 60, 0),
         ("examiner_attacks_seventh", 60, 0),
+        ("examiner_attacks_eighth", 60, 0),
+        ("examiner_attacks_ninth", 60, 0),
         ("examiner_attacks_train", 560, 0),
         ("examiner_attacks_written2", 30, 0),
         ("examiner_attacks_written4", 300, 0),

@@ -14,7 +14,7 @@ from verisim_tasks.examiner.spelling import OrderSpeller
 from verisim_tasks.examiner.tokens import Token, phrase, tokenise
 from verisim_tasks.examiner.vocabulary import Vocabulary
 from verisim_tasks.examiner.wording import QUESTION_WORDS, Wording, masked
-from verisim_tasks.language.sentences import sentence_spans
+from verisim_tasks.language.sentences import Span, sentence_spans
 
 _BULLET = re.compile(r"[ \t]*(?:[-*\u2022\u2013]|\d{1,2}[.)])[ \t]+")
 _POINTS_DOWN = re.compile(r"\b(?:following|these|below)\b", re.IGNORECASE)
@@ -40,6 +40,8 @@ _HANDLED = re.compile(
 """Verbs behind which "it" is the part of the body spoken of last."""
 _TAG = re.compile(r",\s*(?:would|could|will|can) you(?: please)?\s*\?\W*$", re.IGNORECASE)
 """Behind a request: "Hop on the scales for me, would you?" is no question."""
+_TAIL = re.compile(r"[;,]\s+(?=(?:(?:and|but)\s+)?what(?:['’]s| is| are)\b[^.!?\n]*\?)", re.IGNORECASE)
+"""Before a question behind an order: "An FBC and a lactate; what's her pulse?"."""
 _AGAIN = re.compile(
     r"\b(?:recheck|redo|repeat|remeasure|retake|check|measure"
     r"|(?:please|let's|i'll|we'll|can we|could we) (?:do|send|run|get|take))$"
@@ -138,7 +140,8 @@ class OrderReader:
         cursor = 0
         for piece in [*marked, _Piece(len(message), len(message), True)]:
             between = message[cursor : piece.start]
-            pieces += [_Piece(cursor + s.start, cursor + s.end, False) for s in sentence_spans(between)]
+            for span in sentence_spans(between):
+                pieces += _with_tail(between, cursor, span)
             if piece.start < piece.end:
                 pieces.append(piece)
             cursor = piece.end
@@ -297,6 +300,16 @@ class OrderReader:
         lines = [" ".join(line.split()) for line in "\n".join(kept).split("\n")]
         text = "\n".join(line for line in lines if not _LEFTOVER.match(line)).strip(_EDGES)
         return "" if self._wording.acknowledgement.fullmatch(phrase(tokenise(text)) + " ") else text
+
+
+def _with_tail(text: str, offset: int, span: Span) -> list[_Piece]:
+    """A sentence as one piece, or as two where a question stands behind what is no question itself."""
+    start, end = span.start, span.end
+    tail = _TAIL.search(text, start, end)
+    opening = tokenise(text[start : tail.start()])[:1] if tail else ()
+    if tail is None or not opening or opening[0].word in _ASKING:
+        return [_Piece(offset + start, offset + end, False)]
+    return [_Piece(offset + start, offset + tail.start(), False), _Piece(offset + tail.end(), offset + end, False)]
 
 
 def _is_item(message: str, piece: _Piece) -> bool:
