@@ -221,6 +221,8 @@ def test_own_claims_on_bank_cases(verifier: Verifier, tmp_path: Path) -> None:
         ("claims_train5", 0.92, 0.13),
         ("claims_train6", 0.92, 0.05),  # at first sight 47 of 51 and 7 of 169; profiles 18 of 18 and 2 of 62
         ("claims_blind6", 0.95, 0.07),  # at first sight: 69 of 72 and 6 of 88; profiles 45 of 45 and 2 of 55
+        ("claims_blind7", 0.91, 0.12),  # at first sight: 66 of 72 and 10 of 88; profiles 41 of 45 and 0 of 55
+        ("claims_blind8", 0.90, 0.12),  # at first sight: 65 of 72 and 10 of 88; profiles 44 of 45 and 0 of 55
     ],
 )
 def test_claims_labelled_by_somebody_who_had_not_read_the_verifier(
