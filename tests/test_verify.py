@@ -207,6 +207,17 @@ def test_own_claims_on_bank_cases(verifier: Verifier, tmp_path: Path) -> None:
     assert false_alarms <= 0.05
 
 
+THIRD = 3
+"""Of the larger sets one case in three is judged here, in one order: a cold machine spends its time on their sentences.
+
+The floors hold for all of their cases as well; first-sight figures are of all.
+"""
+WHOLE = (
+    *("claims_labelled", "claims_blind6", "claims_blind7", "claims_blind8", "claims_train6"),
+    *("rewordings", "rewordings_false_second"),
+)
+
+
 @pytest.mark.parametrize(
     ("name", "caught", "false_alarms"),
     [  # the bar is 95% and 5%; claims_blind2 was run once before anybody who worked on the verifier read it
@@ -237,8 +248,9 @@ def test_claims_labelled_by_somebody_who_had_not_read_the_verifier(
     """
     rows = [json.loads(line) for line in MINE.with_name(f"{name}.jsonl").read_text("utf-8").splitlines()]
     bank = {row["patient_id"] for row in rows if not row["patient_id"].startswith("P0")}
-    rows = [row for row in rows if row["patient_id"] in bank]
-    judged = judge_rows(rows, {case_id: find_case(case_id) for case_id in sorted(bank)}, verifier)
+    kept = sorted(bank)[:: 1 if name in WHOLE else THIRD]
+    rows = [row for row in rows if row["patient_id"] in kept]
+    judged = judge_rows(rows, {case_id: find_case(case_id) for case_id in kept}, verifier)
     bad = [r["verdict"] in FLAGGED for r in judged if r["label"] in FLAGGED]
     good = [r["verdict"] in FLAGGED for r in judged if r["label"] not in FLAGGED]
     assert sum(bad) >= caught * len(bad)
@@ -263,8 +275,9 @@ def test_rewordings_by_somebody_who_had_not_read_the_verifier(
     verifier: Verifier, name: str, least: float, most: float
 ) -> None:
     rows = [json.loads(line) for line in MINE.with_name(f"{name}.jsonl").read_text("utf-8").splitlines()]
-    rejected = [not check(verifier, r["case"], r["reworded"], r["question"]).ok for r in rows]
-    assert least * len(rows) <= sum(rejected) <= most * len(rows)
+    kept = sorted({r["case"] for r in rows})[:: 1 if name in WHOLE else THIRD]
+    rejected = [not check(verifier, r["case"], r["reworded"], r["question"]).ok for r in rows if r["case"] in kept]
+    assert least * len(rejected) <= sum(rejected) <= most * len(rejected)
 
 
 def test_ordinary_words_for_what_a_fact_says_are_borne_out_by_the_fact(verifier: Verifier) -> None:
