@@ -137,8 +137,8 @@ def place(folder: Path, args: argparse.Namespace) -> list[str]:
         "run_dir": str(folder / "run"),
         "max_turns": args.turns,
         "max_reply_tokens": args.tokens,
+        "max_report_tokens": 60,
     }
-    settings["max_report_tokens"] = 60
     return ["--output_path", str(folder / "results"), "--metadata", json.dumps({"verisim": settings})]
 
 

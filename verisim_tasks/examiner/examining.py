@@ -42,10 +42,9 @@ class ExaminingReader:
 
     def in_turn(self, tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[Mention]:
         """Parts at the start whose turn it is: "Skin and joints first, then push against me"."""
-        first = next((m for m in mentions if self._pieces.is_body(m)), None)
-        if first is None or not self._pieces.is_light(tokens, [], 0, first.start):
-            return []
         body = [m for m in mentions if self._pieces.is_body(m)]
+        if not body or not self._pieces.is_light(tokens, [], 0, body[0].start):
+            return []
         turn = self._linked(tokens, body)
         if not _is_turn(tokens, turn[-1]):
             return []

@@ -233,12 +233,12 @@ class Judge:
     def borne_out(self, judged: Judgement, fact: FactRecord, targets: Sequence[str]) -> Judgement:
         """The verdict on a claim that the fact entails as a whole: its numbers and sides must still be the record's."""
         wider = self._record.siblings((fact, *self._record.of(targets)))
-        if _only_nearly(fact) and not pattern("nearly").search(fold(judged.claim.text)):
+        if _says(fact, "nearly") and not pattern("nearly").search(fold(judged.claim.text)):
             return judged
         checked, again = Judgement(judged.claim), Judgement(judged.claim)
         for quantity in judged.claim.reading.quantities:
             self._details.quantity(checked, quantity, (fact,), wider)
-        if checked.is_wrong and _is_weekly(fact) and pattern("every_day").search(fold(judged.claim.text)):
+        if checked.is_wrong and _says(fact, "weekly") and pattern("every_day").search(fold(judged.claim.text)):
             return judged
         self._details.sides(checked, judged.claim.reading, wider)
         again.add("supported", "follows from the record", [fact])
@@ -468,14 +468,9 @@ def _never_done(claim: Claim, facts: Sequence[FactRecord]) -> bool:
     return bool(undone.search(fold(claim.text))) and any(undone.search(fold(t)) for f in facts for t in f.texts)
 
 
-def _is_weekly(fact: FactRecord) -> bool:
-    """The fact ties what it tells to a day of the week."""
-    return any(pattern("weekly").search(fold(t)) for t in fact.texts)
-
-
-def _only_nearly(fact: FactRecord) -> bool:
-    """The fact tells of something that all but happened ("nearly passed out")."""
-    return any(pattern("nearly").search(fold(t)) for t in fact.texts)
+def _says(fact: FactRecord, name: str) -> bool:
+    """Whether one of the fact's texts has the named pattern."""
+    return any(pattern(name).search(fold(t)) for t in fact.texts)
 
 
 def _tells_direction(reading: Reading) -> bool:
